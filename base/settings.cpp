@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/settings.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "base/format.h"
+#include "base/soc.h"
+
+namespace sfmla {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+
+Status BadSetting(const char* name, std::string_view found, std::string_view allowed) {
+  return Status(code::kAclInvalidParam,
+                Str("environment variable ", name, ": '", found, "', must be ", allowed));
+}
+
+int AvailableProcessors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+uint64_t PhysicalMemoryBytes() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+// The whole of `text` as a positive decimal number.
+std::optional<uint64_t> ParsePositive(const std::string& text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  errno = 0;
+  const uint64_t value = std::strtoull(text.c_str(), nullptr, 10);
+  if (errno != 0 || value == 0) return std::nullopt;
+  return value;
+}
+
+std::optional<uint64_t> ParseBytes(std::string text) {
+  int shift = 0;
+  if (!text.empty()) {
+    constexpr std::string_view kSuffixes = "KMG";
+    const size_t position = kSuffixes.find(text.back());
+    if (position != std::string_view::npos) {
+      shift = 10 * (static_cast<int>(position) + 1);
+      text.pop_back();
+    }
+  }
+  const std::optional<uint64_t> value = ParsePositive(text);
+  if (!value || (*value << shift) >> shift != *value) return std::nullopt;
+  return *value << shift;
+}
+
+Status ReadRules(const char* text, Settings* out) {
+  std::string allowed;
+  for (const SocTraits& soc : kAllSocs) {
+    if (soc.rules_name == text) {
+      out->rules = text;
+      return Status::Ok();
+    }
+    allowed += Str(allowed.empty() ? "" : ", ", soc.rules_name);
+  }
+  return BadSetting("SFMLA_RULES", text, Str("one of ", allowed));
+}
+
+}  // namespace
+
+Result<Settings> ParseSettings(const char* (*get)(const char* name)) {
+  Settings out;
+  out.num_threads = AvailableProcessors();
+  out.device_memory_bytes = PhysicalMemoryBytes();
+  if (const char* text = get("SFMLA_NUM_THREADS")) {
+    const std::optional<uint64_t> value = ParsePositive(text);
+    if (!value || *value > kMaxThreads) {
+      return BadSetting("SFMLA_NUM_THREADS", text, Str("a whole number from 1 to ", kMaxThreads));
+    }
+    out.num_threads = static_cast<int>(*value);
+  }
+  if (const char* text = get("SFMLA_CHECK")) {
+    const std::string_view value = text;
+    if (value != "on" && value != "off") return BadSetting("SFMLA_CHECK", text, "off or on");
+    out.check = value == "on" ? CheckLevel::kOn : CheckLevel::kOff;
+  }
+  if (const char* text = get("SFMLA_RULES")) SFMLA_RETURN_IF_ERROR(ReadRules(text, &out));
+  if (const char* text = get("SFMLA_ISA")) out.isa = text;
+  if (const char* text = get("SFMLA_DEVICE_MEMORY")) {
+    const std::optional<uint64_t> value = ParseBytes(text);
+    if (!value) {
+      return BadSetting("SFMLA_DEVICE_MEMORY", text,
+                        "a positive number of bytes, with K, M or G behind it if you like");
+    }
+    out.device_memory_bytes = *value;
+  }
+  return out;
+}
+
+const Result<Settings>& ProcessSettings() {
+  // Never destroyed: kernels may still ask while the process exits.
+  static const auto* settings = new Result<Settings>(
+      ParseSettings([](const char* name) -> const char* { return std::getenv(name); }));
+  return *settings;
+}
+
+}  // namespace sfmla

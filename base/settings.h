@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The environment variables of the library, read in one place. Each is read once, at first use; a
+// value that means nothing is an error with a sentence, never a silent default.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+
+namespace sfmla {
+
+enum class CheckLevel : uint8_t { kOff, kOn };
+
+struct Settings {
+  int num_threads = 1;             // SFMLA_NUM_THREADS; default: processors this process may run on
+  CheckLevel check = CheckLevel::kOn;  // SFMLA_CHECK = off | on
+  std::string rules = "cpu";       // SFMLA_RULES = cpu | ascend910b | ascend950
+  std::string isa;                 // SFMLA_ISA; empty: the best this processor runs
+  uint64_t device_memory_bytes = 0;  // SFMLA_DEVICE_MEMORY, K/M/G suffix; default: physical memory
+};
+
+// The settings of this process, or the sentence about the first variable that is wrong.
+const Result<Settings>& ProcessSettings();
+
+// The same from a given environment (name -> value or nullptr); for tests.
+Result<Settings> ParseSettings(const char* (*get)(const char* name));
+
+}  // namespace sfmla

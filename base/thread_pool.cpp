@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/thread_pool.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "base/settings.h"
+
+namespace sfmla {
+namespace {
+
+// One ParallelFor: threads draw the next iteration from `next`; the last one to leave wakes the caller.
+struct Job {
+  int64_t count = 0;
+  const std::function<void(int64_t, int)>* task = nullptr;
+  std::atomic<int64_t> next{0};
+  int max_threads = 1;
+  int joined = 0;   // guarded by Pool::mutex_; thread number of the next one to join
+  int working = 0;  // guarded by Pool::mutex_
+
+  void Work(int thread) {
+    for (int64_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) (*task)(i, thread);
+  }
+};
+
+class Pool final : public ThreadPool {
+ public:
+  explicit Pool(int num_threads) : num_threads_(num_threads) {
+    for (int i = 1; i < num_threads_; ++i) std::thread([this] { WorkerLoop(); }).detach();
+  }
+
+  int num_threads() const override { return num_threads_; }
+
+  void ParallelFor(int64_t count, const std::function<void(int64_t, int)>& task) override {
+    if (num_threads_ == 1 || count <= 1) {
+      for (int64_t i = 0; i < count; ++i) task(i, 0);
+      return;
+    }
+    const auto job = std::make_shared<Job>();
+    job->count = count;
+    job->task = &task;
+    job->max_threads = static_cast<int>(std::min<int64_t>(num_threads_, count));
+    job->joined = 1;
+    {
+      std::lock_guard lock(mutex_);
+      jobs_.push_back(job);
+    }
+    work_available_.notify_all();
+    job->Work(0);
+    std::unique_lock lock(mutex_);
+    Remove(job);
+    job_left_.wait(lock, [&] { return job->working == 0; });
+  }
+
+ private:
+  void WorkerLoop() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      work_available_.wait(lock, [&] { return !jobs_.empty(); });
+      const std::shared_ptr<Job> job = jobs_.front();
+      const int thread = job->joined++;
+      ++job->working;
+      if (job->joined == job->max_threads) Remove(job);
+      lock.unlock();
+      job->Work(thread);
+      lock.lock();
+      // All iterations are drawn by now, so nobody else needs to join.
+      Remove(job);
+      if (--job->working == 0) job_left_.notify_all();
+    }
+  }
+
+  void Remove(const std::shared_ptr<Job>& job) { std::erase(jobs_, job); }
+
+  const int num_threads_;
+  std::mutex mutex_;
+  std::condition_variable work_available_;
+  std::condition_variable job_left_;
+  std::deque<std::shared_ptr<Job>> jobs_;  // those that may still be joined
+};
+
+std::atomic<Pool*> g_pool{nullptr};
+
+}  // namespace
+
+ThreadPool& ProcessThreadPool() {
+  static std::mutex mutex;
+  Pool* pool = g_pool.load(std::memory_order_acquire);
+  if (pool == nullptr) {
+    std::lock_guard lock(mutex);
+    pool = g_pool.load(std::memory_order_acquire);
+    if (pool == nullptr) {
+      const Result<Settings>& settings = ProcessSettings();
+      pool = new Pool(settings.ok() ? settings->num_threads : 1);
+      g_pool.store(pool, std::memory_order_release);
+      // The workers do not exist in a forked child; it must not hand them work.
+      pthread_atfork(nullptr, nullptr, [] { g_pool.store(nullptr); });
+    }
+  }
+  return *pool;
+}
+
+}  // namespace sfmla

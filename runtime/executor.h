@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A frozen launch: what phase one of an operator leaves behind and phase two turns into a task.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aclnn/acl_meta.h"
+#include "base/status.h"
+#include "runtime/tensor.h"
+
+namespace sfmla {
+
+inline constexpr size_t kMaxOperands = 24;
+
+// One operand slot of an operator, in argument order: inputs, then outputs. Absent optional operands
+// keep their slot.
+struct Operand {
+  const char* name = "";             // static storage
+  const aclTensor* handle = nullptr;  // nullptr: absent
+  TensorDesc desc;                   // as seen in phase one; meaningful when present
+  bool is_output = false;
+  bool used = false;  // a present operand that the call ignores is never touched
+
+  bool present() const { return handle != nullptr; }
+};
+
+// A used input whose view is not contiguous is copied, in stream order, into a workspace slice; the
+// kernel then gets the address of the slice.
+struct ContiguousCopy {
+  size_t operand = 0;
+  uint64_t workspace_offset = 0;
+};
+
+struct Launch {
+  std::string op_name;    // "aclnnSparseFlashMla"; begins the text of stream errors
+  std::string kernel_id;  // key of the kernel registry
+  std::vector<std::byte> tiling;
+  std::vector<Operand> operands;  // at most kMaxOperands
+  std::vector<ContiguousCopy> copies;
+  uint64_t workspace_bytes = 0;  // what phase one reports; copies are part of it
+  bool nothing_to_do = false;    // phase two succeeds without queueing a kernel
+};
+
+// Phase one: hands a launch over to a new executor, single use until made repeatable.
+aclOpExecutor* NewExecutor(Launch launch);
+
+// Phase two: consumes the executor (unless repeatable) into a task of `stream`. Nothing is waited
+// for; addresses are read from the tensors now, and the descriptors may be destroyed afterwards.
+// `op_name` must be the operator that made the executor. Errors: 161001 executor or workspace NULL,
+// 161002 workspace too small / executor consumed or of another operator / tensor destroyed,
+// 361001 no context or stream of another context.
+Status RunExecutor(const char* op_name, void* workspace, uint64_t workspace_bytes,
+                   aclOpExecutor* executor, aclrtStream stream);
+
+}  // namespace sfmla
