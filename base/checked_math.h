@@ -8,7 +8,9 @@
 
 namespace sfmla {
 
-constexpr int64_t CeilDiv(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
+constexpr int64_t CeilDiv(int64_t value, int64_t divisor) {
+  return (value + divisor - 1) / divisor;
+}
 constexpr int64_t AlignUp(int64_t value, int64_t alignment) {
   return CeilDiv(value, alignment) * alignment;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device hands to a kernel. The runtime fills it, op_kernel reads it, neither knows the other.
+// What a device hands to a kernel. The runtime fills it, op_kernel reads it, neither knows the
+// other.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,9 @@ struct KernelCall {
   uint64_t workspace_bytes = 0;
 };
 
-// Runs to completion on the calling thread (it may use the thread pool). A bad value found in device
-// memory comes back as a Status with a 507xxx code; nothing outside operands and workspace is touched.
+// Runs to completion on the calling thread (it may use the thread pool). A bad value found in
+// device memory comes back as a Status with a 507xxx code; nothing outside operands and workspace
+// is touched.
 using KernelFn = Status (*)(const KernelCall& call);
 
 enum class DeviceKind : uint8_t { kCpu };

@@ -37,7 +37,8 @@ uint64_t PhysicalMemoryBytes() {
 
 // The whole of `text` as a positive decimal number.
 std::optional<uint64_t> ParsePositive(const std::string& text) {
-  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
   errno = 0;
   const uint64_t value = std::strtoull(text.c_str(), nullptr, 10);
   if (errno != 0 || value == 0) return std::nullopt;

@@ -13,10 +13,10 @@ namespace sfmla {
 enum class CheckLevel : uint8_t { kOff, kOn };
 
 struct Settings {
-  int num_threads = 1;             // SFMLA_NUM_THREADS; default: processors this process may run on
+  int num_threads = 1;  // SFMLA_NUM_THREADS; default: processors this process may run on
   CheckLevel check = CheckLevel::kOn;  // SFMLA_CHECK = off | on
-  std::string rules = "cpu";       // SFMLA_RULES = cpu | ascend910b | ascend950
-  std::string isa;                 // SFMLA_ISA; empty: the best this processor runs
+  std::string rules = "cpu";           // SFMLA_RULES = cpu | ascend910b | ascend950
+  std::string isa;                     // SFMLA_ISA; empty: the best this processor runs
   uint64_t device_memory_bytes = 0;  // SFMLA_DEVICE_MEMORY, K/M/G suffix; default: physical memory
 };
 

@@ -52,7 +52,7 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                    // NOLINT(runtime/explicit)
+  Result(T value) : value_(std::move(value)) {}  // NOLINT(runtime/explicit)
   Result(Status status) : status_(std::move(status)) { assert(!status_.ok()); }  // NOLINT
 
   bool ok() const { return value_.has_value(); }
@@ -70,7 +70,7 @@ class [[nodiscard]] Result {
 }  // namespace sfmla
 
 // Leaves the enclosing function with the status of `expression` unless it is ok.
-#define SFMLA_RETURN_IF_ERROR(expression)                      \
-  do {                                                         \
+#define SFMLA_RETURN_IF_ERROR(expression)                                                        \
+  do {                                                                                           \
     if (::sfmla::Status sfmla_status_ = (expression); !sfmla_status_.ok()) return sfmla_status_; \
   } while (false)

@@ -16,7 +16,8 @@
 namespace sfmla {
 namespace {
 
-// One ParallelFor: threads draw the next iteration from `next`; the last one to leave wakes the caller.
+// One ParallelFor: threads draw the next iteration from `next`; the last one to leave wakes the
+// caller.
 struct Job {
   int64_t count = 0;
   const std::function<void(int64_t, int)>* task = nullptr;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What planning may ask about the current device.
+// The device, and what planning may ask about it.
 #pragma once
 
 #include <cstdint>
 
+#include "acl/acl_rt.h"
 #include "base/soc.h"
+#include "base/status.h"
 
 namespace sfmla {
+
+inline constexpr int32_t kDeviceCount = 1;
 
 struct CoreCounts {
   int32_t cube = 0;
@@ -20,5 +24,16 @@ const SocTraits& CurrentSoc();
 // Core counts phase one plans for: those of the device, or the smaller limit that
 // aclrtSetDeviceResLimit set.
 CoreCounts PlanningCores();
+
+// 107001 with a sentence that begins with `name` unless there is such a device.
+Status CheckDevice(const char* name, int64_t device);
+
+// The cap on cores of one type; PlanningCores reads it.
+Status SetCoreLimit(int32_t device, aclrtDevResLimitType type, uint32_t cores);
+Result<uint32_t> CoreLimit(int32_t device, aclrtDevResLimitType type);
+void ClearCoreLimits(int32_t device);
+
+// A fact about a device. 207000: the device has no such thing.
+Result<int64_t> DeviceFact(int32_t device, aclrtDevAttr attribute);
 
 }  // namespace sfmla

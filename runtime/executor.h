@@ -17,12 +17,12 @@ namespace sfmla {
 
 inline constexpr size_t kMaxOperands = 24;
 
-// One operand slot of an operator, in argument order: inputs, then outputs. Absent optional operands
-// keep their slot.
+// One operand slot of an operator, in argument order: inputs, then outputs. Absent optional
+// operands keep their slot.
 struct Operand {
-  const char* name = "";             // static storage
+  const char* name = "";              // static storage
   const aclTensor* handle = nullptr;  // nullptr: absent
-  TensorDesc desc;                   // as seen in phase one; meaningful when present
+  TensorDesc desc;                    // as seen in phase one; meaningful when present
   bool is_output = false;
   bool used = false;  // a present operand that the call ignores is never touched
 
@@ -56,5 +56,14 @@ aclOpExecutor* NewExecutor(Launch launch);
 // 361001 no context or stream of another context.
 Status RunExecutor(const char* op_name, void* workspace, uint64_t workspace_bytes,
                    aclOpExecutor* executor, aclrtStream stream);
+
+// The C functions on executors, see acl_meta.h for their codes.
+Status MakeRepeatable(aclOpExecutor* executor);
+Status DestroyExecutor(aclOpExecutor* executor);
+
+enum class OperandRange : uint8_t { kInputs, kOutputs, kAll };
+// Points `tensor` at `address` and makes it operand `index` of the range.
+Status RebindOperand(aclOpExecutor* executor, OperandRange range, size_t index, aclTensor* tensor,
+                     void* address);
 
 }  // namespace sfmla

@@ -12,4 +12,14 @@ namespace sfmla {
 // `return Report("aclrtMalloc", status);` An ok status records nothing and returns 0.
 int32_t Report(const char* api, const Status& status);
 
+// The same for what() of an exception, when even a Status may be too much to allocate.
+int32_t ReportException(const char* api, int32_t code, const char* what) noexcept;
+
+// The pending reports, newest first, or nullptr; clears them. Valid until the thread asks again.
+const char* TakeReports();
+
+// Whether reports are shared by all threads (key err_msg_mode of aclInit) or belong to their
+// thread.
+void ShareReportsBetweenThreads(bool shared);
+
 }  // namespace sfmla

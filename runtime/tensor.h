@@ -4,12 +4,14 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "acl/acl_base_rt.h"
 #include "aclnn/acl_meta.h"
+#include "runtime/handle_table.h"
 
 namespace sfmla {
 
@@ -37,16 +39,22 @@ struct TensorDesc {
   aclFormat format = ACL_FORMAT_UNDEFINED;
   void* data = nullptr;
 
-  int64_t num_elements() const;  // product of dims; 1 for rank 0
+  // Product of dims (of the first kMaxOperandRank ones); 1 for rank 0; INT64_MAX if it is larger.
+  int64_t num_elements() const;
 };
+
+HandleTable<Tensor>& Tensors();
 
 // nullptr if `handle` is NULL, destroyed, or not a tensor.
 std::shared_ptr<Tensor> FindTensor(const aclTensor* handle);
 TensorDesc Describe(const Tensor& tensor);
 
-// "FLOAT", "FLOAT16", "BFLOAT16", "INT32", ...; the number for one without a name.
+// "FLOAT", "FLOAT16", "BFLOAT16", "INT32", ...; the number for one without a name. The number stays
+// readable until the thread has asked for a few more.
 const char* DataTypeName(aclDataType dtype);
 // Bytes per element; 0 for types whose elements are not whole bytes.
 int64_t DataTypeBytes(aclDataType dtype);
+// What aclDataTypeSize answers, which differs for types below one byte and unknown numbers.
+size_t PlatformElementSize(aclDataType dtype);
 
 }  // namespace sfmla

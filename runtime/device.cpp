@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+
+#include "base/format.h"
+#include "base/settings.h"
+
+namespace sfmla {
+namespace {
+
+struct CoreLimits {
+  std::atomic<int32_t> cube{kHostCpu.cube_cores};
+  std::atomic<int32_t> vector{kHostCpu.vector_cores};
+};
+
+std::array<CoreLimits, kDeviceCount> g_limits;
+
+struct LimitedResource {
+  std::atomic<int32_t>* limit;
+  int32_t cores;  // of the device
+};
+
+Result<LimitedResource> FindResource(int32_t device, aclrtDevResLimitType type) {
+  SFMLA_RETURN_IF_ERROR(CheckDevice("deviceId", device));
+  CoreLimits& limits = g_limits[static_cast<size_t>(device)];
+  switch (type) {
+    case ACL_RT_DEV_RES_CUBE_CORE:
+      return LimitedResource{&limits.cube, kHostCpu.cube_cores};
+    case ACL_RT_DEV_RES_VECTOR_CORE:
+      return LimitedResource{&limits.vector, kHostCpu.vector_cores};
+  }
+  return Status(ACL_ERROR_INVALID_PARAM,
+                Str("type: ", static_cast<int>(type),
+                    ", must be ACL_RT_DEV_RES_CUBE_CORE or ACL_RT_DEV_RES_VECTOR_CORE"));
+}
+
+int64_t LastLevelCacheBytes() {
+  const long l3_bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return l3_bytes > 0 ? l3_bytes : sysconf(_SC_LEVEL2_CACHE_SIZE);
+}
+
+}  // namespace
+
+const SocTraits& CurrentSoc() { return kHostCpu; }
+
+CoreCounts PlanningCores() { return {g_limits[0].cube.load(), g_limits[0].vector.load()}; }
+
+Status CheckDevice(const char* name, int64_t device) {
+  if (device >= 0 && device < kDeviceCount) return Status::Ok();
+  return Status(ACL_ERROR_RT_INVALID_DEVICEID,
+                Str(name, ": ", device, ", must be in [0, ", kDeviceCount, ")"));
+}
+
+Status SetCoreLimit(int32_t device, aclrtDevResLimitType type, uint32_t cores) {
+  const Result<LimitedResource> resource = FindResource(device, type);
+  if (!resource.ok()) return resource.status();
+  const int32_t most = resource.value().cores;
+  if (cores == 0 || cores > static_cast<uint32_t>(most)) {
+    return Status(ACL_ERROR_RT_PARAM_INVALID,
+                  Str("value: ", cores, ", must be from 1 to ", most, " cores"));
+  }
+  resource.value().limit->store(static_cast<int32_t>(cores));
+  return Status::Ok();
+}
+
+Result<uint32_t> CoreLimit(int32_t device, aclrtDevResLimitType type) {
+  const Result<LimitedResource> resource = FindResource(device, type);
+  if (!resource.ok()) return resource.status();
+  return static_cast<uint32_t>(resource.value().limit->load());
+}
+
+void ClearCoreLimits(int32_t device) {
+  CoreLimits& limits = g_limits[static_cast<size_t>(device)];
+  limits.cube.store(kHostCpu.cube_cores);
+  limits.vector.store(kHostCpu.vector_cores);
+}
+
+Result<int64_t> DeviceFact(int32_t device, aclrtDevAttr attribute) {
+  const Result<Settings>& settings = ProcessSettings();
+  if (!settings.ok()) return settings.status();
+  switch (attribute) {
+    case ACL_DEV_ATTR_AICPU_CORE_NUM:
+      return int64_t{settings->num_threads};
+    case ACL_DEV_ATTR_AICORE_CORE_NUM:
+    case ACL_DEV_ATTR_CUBE_CORE_NUM:
+      return int64_t{kHostCpu.cube_cores};
+    case ACL_DEV_ATTR_VECTOR_CORE_NUM:
+      return int64_t{kHostCpu.vector_cores};
+    case ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE:
+      return static_cast<int64_t>(settings->device_memory_bytes);
+    case ACL_DEV_ATTR_L2_CACHE_SIZE:
+      return LastLevelCacheBytes();
+    case ACL_DEV_ATTR_PHY_CHIP_ID:
+      return int64_t{device};
+    case ACL_DEV_ATTR_IS_VIRTUAL:
+      return int64_t{0};
+    case ACL_DEV_ATTR_WARP_SIZE:
+    case ACL_DEV_ATTR_UBUF_PER_VECTOR_CORE:
+    case ACL_DEV_ATTR_NPU_ARCH:
+      break;
+  }
+  return Status(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                Str("attr: ", static_cast<int>(attribute), ": the CPU device has no such fact"));
+}
+
+}  // namespace sfmla

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/executor.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "base/format.h"
+#include "runtime/context.h"
+#include "runtime/contiguous_copy.h"
+#include "runtime/device_memory.h"
+#include "runtime/handle_table.h"
+#include "runtime/kernel_registry.h"
+#include "runtime/refusals.h"
+
+namespace sfmla {
+namespace {
+
+struct Executor {
+  explicit Executor(Launch given) : launch(std::make_shared<const Launch>(std::move(given))) {
+    for (const Operand& operand : launch->operands) tensors.push_back(operand.handle);
+  }
+
+  const std::shared_ptr<const Launch> launch;
+  std::mutex mutex;                       // guards what follows, and spans a phase two
+  std::vector<const aclTensor*> tensors;  // per operand; aclSetTensorAddr may replace them
+  bool repeatable = false;
+  bool spent = false;
+};
+
+HandleTable<Executor>& Executors() {
+  static auto* executors = new HandleTable<Executor>(HandleKind::kExecutor);
+  return *executors;
+}
+
+// Everything a queued call needs, by value.
+struct Call {
+  std::shared_ptr<const Launch> launch;
+  KernelFn kernel = nullptr;
+  std::array<void*, kMaxOperands> data{};  // buffer start per operand, the view offset not applied
+  std::byte* workspace = nullptr;
+  uint64_t workspace_bytes = 0;
+};
+
+Status Inside(const Launch& launch, const char* operand, const Status& status) {
+  if (status.ok()) return status;
+  return Status(status.code(), Str(launch.op_name, ": ", operand, ": ", status.text()));
+}
+
+// Whole views only: what part of it a kernel reads is the kernel's business, but no view may reach
+// outside the allocation that holds it.
+Status CheckOperand(const Operand& operand, void* data) {
+  TensorDesc desc = operand.desc;
+  desc.data = data;
+  const Result<ByteRange> range = CoveredBytes(desc);
+  if (!range.ok()) return range.status();
+  const auto bytes = static_cast<uint64_t>(range.value().end - range.value().begin);
+  const auto* begin = reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(data) +
+                                                    static_cast<uint64_t>(range.value().begin));
+  return CheckAccessible("data", begin, bytes, ACL_ERROR_RT_AICORE_EXCEPTION);
+}
+
+Status CheckMemory(const Call& call) {
+  const Launch& launch = *call.launch;
+  for (size_t i = 0; i < launch.operands.size(); ++i) {
+    const Operand& operand = launch.operands[i];
+    if (!operand.present() || !operand.used) continue;
+    SFMLA_RETURN_IF_ERROR(Inside(launch, operand.name, CheckOperand(operand, call.data[i])));
+  }
+  return Inside(launch, "workspace",
+                CheckAccessible("data", call.workspace, launch.workspace_bytes,
+                                ACL_ERROR_RT_AICORE_EXCEPTION));
+}
+
+void* FirstElement(const Operand& operand, void* data) {
+  if (!operand.present() || !operand.used || data == nullptr) return nullptr;
+  return static_cast<std::byte*>(data) + operand.desc.offset * DataTypeBytes(operand.desc.dtype);
+}
+
+// Runs on the stream's worker.
+Status Execute(const Call& call) {
+  const Launch& launch = *call.launch;
+  SFMLA_RETURN_IF_ERROR(CheckMemory(call));
+  std::array<void*, kMaxOperands> first_elements{};
+  for (size_t i = 0; i < launch.operands.size(); ++i) {
+    first_elements[i] = FirstElement(launch.operands[i], call.data[i]);
+  }
+  for (const ContiguousCopy& copy : launch.copies) {
+    TensorDesc desc = launch.operands[copy.operand].desc;
+    desc.data = call.data[copy.operand];
+    std::byte* slice = call.workspace + copy.workspace_offset;
+    GatherContiguous(desc, slice);
+    first_elements[copy.operand] = slice;
+  }
+  KernelCall kernel_call;
+  kernel_call.tiling = launch.tiling;
+  kernel_call.operands = std::span(first_elements.data(), launch.operands.size());
+  kernel_call.workspace = call.workspace;
+  kernel_call.workspace_bytes = call.workspace_bytes;
+  const Status status = call.kernel(kernel_call);
+  if (status.ok()) return status;
+  return Status(status.code(), Str(launch.op_name, ": ", status.text()));
+}
+
+Status ExecuteGuarded(const Call& call) {
+  const std::string& op_name = call.launch->op_name;
+  try {
+    return Execute(call);
+  } catch (const std::exception& error) {
+    return Status(ACL_ERROR_RT_AICPU_EXCEPTION, Str(op_name, ": exception: ", error.what()));
+  } catch (...) {
+    return Status(ACL_ERROR_RT_AICPU_EXCEPTION, Str(op_name, ": unknown exception"));
+  }
+}
+
+Status Spent() {
+  return Status(ACLNN_ERR_PARAM_INVALID,
+                "executor: already consumed by a phase two, call phase one again or make it "
+                "repeatable");
+}
+
+Result<std::shared_ptr<Executor>> FindForRun(const char* op_name, aclOpExecutor* handle) {
+  if (handle == nullptr) return NullArgument(ACLNN_ERR_PARAM_NULLPTR, "executor");
+  std::shared_ptr<Executor> executor = Executors().Find(handle);
+  if (executor == nullptr) {
+    uint32_t generation = 0;
+    uint32_t slot = 0;
+    if (UnpackHandle(HandleKind::kExecutor, handle, &generation, &slot)) return Spent();
+    return DeadHandle(ACLNN_ERR_PARAM_INVALID, "executor", HandleKind::kExecutor, handle);
+  }
+  if (executor->launch->op_name != op_name) {
+    return Status(ACLNN_ERR_PARAM_INVALID,
+                  Str("executor: made by phase one of ", executor->launch->op_name,
+                      ", must be made by that of ", op_name));
+  }
+  return executor;
+}
+
+Status CheckWorkspace(const Launch& launch, const void* workspace, uint64_t workspace_bytes) {
+  if (workspace == nullptr && workspace_bytes > 0) {
+    return NullArgument(ACLNN_ERR_PARAM_NULLPTR, "workspace");
+  }
+  if (workspace_bytes < launch.workspace_bytes) {
+    return Status(ACLNN_ERR_PARAM_INVALID,
+                  Str("workspaceSize: ", workspace_bytes, " bytes, must be at least ",
+                      launch.workspace_bytes, " as reported by phase one"));
+  }
+  return Status::Ok();
+}
+
+Result<std::shared_ptr<Stream>> FindStreamForRun(aclrtStream handle) {
+  Result<std::shared_ptr<Stream>> stream = ResolveOwnStream(handle);
+  if (stream.ok()) return stream;
+  return Status(ACLNN_ERR_RUNTIME_ERROR,
+                Str(stream.status().text(), " (", stream.status().code(), ")"));
+}
+
+// Addresses as the tensors have them now.
+Status ReadAddresses(const Launch& launch, const std::vector<const aclTensor*>& tensors,
+                     std::array<void*, kMaxOperands>* data) {
+  for (size_t i = 0; i < launch.operands.size(); ++i) {
+    if (!launch.operands[i].present() || !launch.operands[i].used) continue;
+    const std::shared_ptr<Tensor> tensor = FindTensor(tensors[i]);
+    if (tensor == nullptr) {
+      return Status(ACLNN_ERR_PARAM_INVALID,
+                    Str(launch.operands[i].name,
+                        ": tensor destroyed after phase one, must stay until phase two returned"));
+    }
+    (*data)[i] = tensor->data.load();
+  }
+  return Status::Ok();
+}
+
+// Queues the call. The caller holds the executor's mutex.
+Status Enqueue(Executor* executor, Call call, Stream* stream) {
+  const Launch& launch = *executor->launch;
+  SFMLA_RETURN_IF_ERROR(ReadAddresses(launch, executor->tensors, &call.data));
+  if (launch.nothing_to_do) return Status::Ok();
+  call.kernel = FindKernel(DeviceKind::kCpu, launch.kernel_id);
+  if (call.kernel == nullptr) {
+    return Status(ACLNN_ERR_INNER_FIND_KERNEL_ERROR,
+                  Str(launch.op_name, ": no kernel '", launch.kernel_id, "' for this device"));
+  }
+  const Result<uint64_t> position = stream->Submit(
+      {Task::Kind::kWork, [call = std::move(call)] { return ExecuteGuarded(call); }});
+  if (position.ok()) return Status::Ok();
+  return Status(ACLNN_ERR_RUNTIME_ERROR,
+                Str(position.status().text(), " (", position.status().code(), ")"));
+}
+
+Result<std::shared_ptr<Executor>> FindForControl(aclOpExecutor* handle) {
+  if (handle == nullptr) return NullArgument(ACLNN_ERR_INNER_NULLPTR, "executor");
+  std::shared_ptr<Executor> executor = Executors().Find(handle);
+  if (executor == nullptr) {
+    return DeadHandle(ACLNN_ERR_INNER, "executor", HandleKind::kExecutor, handle);
+  }
+  return executor;
+}
+
+// The position of operand `index` of the range among all operands; none if there is no such one.
+std::optional<size_t> LocateOperand(const Launch& launch, OperandRange range, size_t index) {
+  const auto first_output =
+      static_cast<size_t>(std::find_if(launch.operands.begin(), launch.operands.end(),
+                                       [](const Operand& operand) { return operand.is_output; }) -
+                          launch.operands.begin());
+  const size_t begin = range == OperandRange::kOutputs ? first_output : 0;
+  const size_t end = range == OperandRange::kInputs ? first_output : launch.operands.size();
+  if (index >= end - begin) return std::nullopt;
+  return begin + index;
+}
+
+}  // namespace
+
+aclOpExecutor* NewExecutor(Launch launch) {
+  return static_cast<aclOpExecutor*>(
+      Executors().Insert(std::make_shared<Executor>(std::move(launch))));
+}
+
+Status RunExecutor(const char* op_name, void* workspace, uint64_t workspace_bytes,
+                   aclOpExecutor* executor, aclrtStream stream) {
+  const Result<std::shared_ptr<Executor>> found = FindForRun(op_name, executor);
+  if (!found.ok()) return found.status();
+  Executor& live = *found.value();
+  SFMLA_RETURN_IF_ERROR(CheckWorkspace(*live.launch, workspace, workspace_bytes));
+  const Result<std::shared_ptr<Stream>> own_stream = FindStreamForRun(stream);
+  if (!own_stream.ok()) return own_stream.status();
+  std::lock_guard lock(live.mutex);
+  if (live.spent) return Spent();
+  Call call;
+  call.launch = live.launch;
+  call.workspace = static_cast<std::byte*>(workspace);
+  call.workspace_bytes = workspace_bytes;
+  SFMLA_RETURN_IF_ERROR(Enqueue(&live, std::move(call), own_stream.value().get()));
+  if (!live.repeatable) {
+    live.spent = true;
+    Executors().Remove(executor);
+  }
+  return Status::Ok();
+}
+
+Status MakeRepeatable(aclOpExecutor* executor) {
+  const Result<std::shared_ptr<Executor>> found = FindForControl(executor);
+  if (!found.ok()) return found.status();
+  std::lock_guard lock(found.value()->mutex);
+  found.value()->repeatable = true;
+  return Status::Ok();
+}
+
+Status DestroyExecutor(aclOpExecutor* executor) {
+  const Result<std::shared_ptr<Executor>> found = FindForControl(executor);
+  if (!found.ok()) return found.status();
+  if (Executors().Remove(executor) != nullptr) return Status::Ok();
+  return DeadHandle(ACLNN_ERR_INNER, "executor", HandleKind::kExecutor, executor);
+}
+
+Status RebindOperand(aclOpExecutor* executor, OperandRange range, size_t index, aclTensor* tensor,
+                     void* address) {
+  if (tensor == nullptr) return NullArgument(ACLNN_ERR_INNER_NULLPTR, "tensor");
+  const std::shared_ptr<Tensor> live_tensor = FindTensor(tensor);
+  if (live_tensor == nullptr) {
+    return DeadHandle(ACLNN_ERR_PARAM_INVALID, "tensor", HandleKind::kTensor, tensor);
+  }
+  // Before the executor is looked at: clients rely on the tensor being updated in any case.
+  live_tensor->data = address;
+  const Result<std::shared_ptr<Executor>> found = FindForControl(executor);
+  if (!found.ok()) return found.status();
+  const Launch& launch = *found.value()->launch;
+  const std::optional<size_t> position = LocateOperand(launch, range, index);
+  if (!position) {
+    return Status(ACLNN_ERR_PARAM_INVALID,
+                  Str("index: ", index, ", ", launch.op_name, " has no such operand"));
+  }
+  if (!launch.operands[*position].present()) {
+    return Status(
+        ACLNN_ERR_PARAM_INVALID,
+        Str("index: ", index, ", ", launch.operands[*position].name, " was absent in phase one"));
+  }
+  std::lock_guard lock(found.value()->mutex);
+  found.value()->tensors[*position] = tensor;
+  return Status::Ok();
+}
+
+}  // namespace sfmla

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runtime: initialisation, devices, contexts, memory, streams, events, error text.
+ *
+ * Device memory on the CPU device is ordinary memory, but treat it as a card's: only addresses from
+ * aclrtMalloc, aclrtMallocHost or a registered host range are accessible to operators, and results
+ * are there only after a synchronisation.
+ *
+ * Conventions, unless a function says otherwise:
+ *   - sizes are bytes; timeouts are milliseconds, -1 waits for ever, 0 and less than -1 are
+ *     refused;
+ *   - output arguments are written on success only;
+ *   - 100000: a required pointer is NULL, a size is 0, or a number is no enumerator;
+ *   - 107000: a value that is not allowed, a stream or event that was destroyed, or another kind of
+ *     handle; 107002: no current context, or a destroyed one;
+ *   - a stream or event must belong to the current context: 107003. The synchronising and querying
+ *     functions accept those of any context;
+ *   - stream NULL is the default stream of the current context;
+ *   - every function may be called from any thread. Thread-local are only the current context and
+ *     the error text.
+ */
+#ifndef INC_EXTERNAL_ACL_ACL_RT_H_
+#define INC_EXTERNAL_ACL_ACL_RT_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acl/acl_base.h"
+#include "acl/acl_rt_allocator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ------------------------------------------------------------------------------------ constants
+
+// Flags of aclrtCreateEventWithFlag and aclrtCreateEventExWithFlag, combined with |.
+#define ACL_EVENT_SYNC 0x00000001U                     // for order between streams
+#define ACL_EVENT_CAPTURE_STREAM_PROGRESS 0x00000002U  // accepted, no effect
+#define ACL_EVENT_TIME_LINE 0x00000008U                // takes time stamps
+#define ACL_EVENT_DEVICE_USE_ONLY 0x00000010U          // accepted, no effect
+#define ACL_EVENT_EXTERNAL 0x00000020U                 // accepted, no effect
+#define ACL_EVENT_IPC 0x00000040U                      // not offered: 207000
+
+// Flags of recording and waiting in a captured graph; no function of this version takes them.
+#define ACL_EVENT_RECORD_DEFAULT 0x0U
+#define ACL_EVENT_RECORD_EXTERNAL 0x1U
+#define ACL_EVENT_WAIT_DEFAULT 0x0U
+#define ACL_EVENT_WAIT_EXTERNAL 0x1U
+
+// Flags of aclrtCreateStreamWithConfig, combined with |. All are accepted and change nothing here.
+#define ACL_STREAM_FAST_LAUNCH 0x00000001U
+#define ACL_STREAM_FAST_SYNC 0x00000002U
+#define ACL_STREAM_PERSISTENT 0x00000004U
+#define ACL_STREAM_HUGE 0x00000008U
+#define ACL_STREAM_CPU_SCHEDULE 0x00000010U
+#define ACL_STREAM_DEVICE_USE_ONLY 0x00000020U
+
+// Modes of aclrtSetStreamFailureMode.
+#define ACL_CONTINUE_ON_FAILURE 0x00000000U
+#define ACL_STOP_ON_FAILURE 0x00000001U
+
+// Flags of aclrtHostRegisterV2, combined with |.
+#define ACL_HOST_REG_MAPPED 0x2U         // accessible to the device
+#define ACL_HOST_REG_IOMEMORY 0x4U       // not offered: 207000
+#define ACL_HOST_REG_READONLY 0x8U       // the device only reads; not enforced
+#define ACL_HOST_REG_PINNED 0x10000000U  // page-locked
+
+// Comparisons of a wait for a value; no function of this version takes them.
+#define ACL_STREAM_WAIT_VALUE_GEQ 0x0U
+#define ACL_STREAM_WAIT_VALUE_EQ 0x1U
+#define ACL_STREAM_WAIT_VALUE_AND 0x2U
+#define ACL_STREAM_WAIT_VALUE_NOR 0x3U
+
+// Detail of a graph dump; no function of this version takes them.
+#define ACL_MDLRI_DEBUG_JSON_PRINT_SUMMARY 0x0U
+#define ACL_MDLRI_DEBUG_JSON_PRINT_VERBOSE 0x1U
+
+// --------------------------------------------------------------------------------- enumerations
+
+// Whether the calling program runs on the card itself or on a host with a card.
+typedef enum aclrtRunMode { ACL_DEVICE = 0, ACL_HOST = 1 } aclrtRunMode;
+
+// Direction of a copy. aclrtMemcpy and aclrtMemcpyAsync say which ones they take.
+typedef enum aclrtMemcpyKind {
+  ACL_MEMCPY_HOST_TO_HOST = 0,
+  ACL_MEMCPY_HOST_TO_DEVICE = 1,
+  ACL_MEMCPY_DEVICE_TO_HOST = 2,
+  ACL_MEMCPY_DEVICE_TO_DEVICE = 3,
+  ACL_MEMCPY_DEFAULT = 4,
+  ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE = 5,
+  ACL_MEMCPY_INNER_DEVICE_TO_DEVICE = 6,
+  ACL_MEMCPY_INTER_DEVICE_TO_DEVICE = 7
+} aclrtMemcpyKind;
+
+// Page size wished for an allocation, with the or-able bits at the end. The CPU device takes all
+// and treats them alike.
+typedef enum aclrtMemMallocPolicy {
+  ACL_MEM_MALLOC_HUGE_FIRST = 0,
+  ACL_MEM_MALLOC_HUGE_ONLY = 1,
+  ACL_MEM_MALLOC_NORMAL_ONLY = 2,
+  ACL_MEM_MALLOC_HUGE_FIRST_P2P = 3,
+  ACL_MEM_MALLOC_HUGE_ONLY_P2P = 4,
+  ACL_MEM_MALLOC_NORMAL_ONLY_P2P = 5,
+  ACL_MEM_MALLOC_HUGE1G_ONLY = 6,
+  ACL_MEM_MALLOC_HUGE1G_ONLY_P2P = 7,
+  ACL_MEM_TYPE_LOW_BAND_WIDTH = 0x0100,
+  ACL_MEM_TYPE_HIGH_BAND_WIDTH = 0x1000,
+  ACL_MEM_ACCESS_USER_SPACE_READONLY = 0x100000
+} aclrtMemMallocPolicy;
+
+// Pool that aclrtGetMemInfo reports. The CPU device has one: every enumerator gives the same
+// answer.
+typedef enum aclrtMemAttr {
+  ACL_DDR_MEM = 0,
+  ACL_HBM_MEM = 1,
+  ACL_DDR_MEM_HUGE = 2,
+  ACL_DDR_MEM_NORMAL = 3,
+  ACL_HBM_MEM_HUGE = 4,
+  ACL_HBM_MEM_NORMAL = 5,
+  ACL_DDR_MEM_P2P_HUGE = 6,
+  ACL_DDR_MEM_P2P_NORMAL = 7,
+  ACL_HBM_MEM_P2P_HUGE = 8,
+  ACL_HBM_MEM_P2P_NORMAL = 9,
+  ACL_HBM_MEM_HUGE1G = 10,
+  ACL_HBM_MEM_P2P_HUGE1G = 11,
+  ACL_MEM_NORMAL = 12,
+  ACL_MEM_HUGE = 13,
+  ACL_MEM_HUGE1G = 14,
+  ACL_MEM_P2P_NORMAL = 15,
+  ACL_MEM_P2P_HUGE = 16,
+  ACL_MEM_P2P_HUGE1G = 17
+} aclrtMemAttr;
+
+// What an address belongs to. UNREGISTERED is memory this library did not allocate or register.
+typedef enum aclrtMemLocationType {
+  ACL_MEM_LOCATION_TYPE_HOST = 0,
+  ACL_MEM_LOCATION_TYPE_DEVICE = 1,
+  ACL_MEM_LOCATION_TYPE_UNREGISTERED = 2,
+  ACL_MEM_LOCATION_TYPE_MANAGED = 3,
+  ACL_MEM_LOCATION_TYPE_HOST_NUMA = 4
+} aclrtMemLocationType;
+
+// Way of registering host memory with aclrtHostRegister.
+typedef enum aclrtHostRegisterType {
+  ACL_HOST_REGISTER_MAPPED = 0,
+  ACL_HOST_REGISTER_IOMEMORY = 0x04,
+  ACL_HOST_REGISTER_READONLY = 0x08
+} aclrtHostRegisterType;
+
+// Kinds, handles and granularities of virtual memory management; no function of this version takes
+// them.
+typedef enum aclrtMemAllocationType { ACL_MEM_ALLOCATION_TYPE_PINNED = 0 } aclrtMemAllocationType;
+typedef enum aclrtMemHandleType {
+  ACL_MEM_HANDLE_TYPE_NONE = 0,
+  ACL_MEM_HANDLE_TYPE_POSIX = 2
+} aclrtMemHandleType;
+typedef enum aclrtMemGranularityOptions {
+  ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
+  ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1,
+  ACL_RT_MEM_ALLOC_GRANULARITY_UNDEF = 0xFFFF
+} aclrtMemGranularityOptions;
+typedef enum aclrtMemSharedHandleType {
+  ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT = 0x1,
+  ACL_MEM_SHARE_HANDLE_TYPE_FABRIC = 0x2
+} aclrtMemSharedHandleType;
+typedef enum aclrtCmoType {
+  ACL_RT_CMO_TYPE_PREFETCH = 0,
+  ACL_RT_CMO_TYPE_WRITEBACK = 1,
+  ACL_RT_CMO_TYPE_INVALID = 2,
+  ACL_RT_CMO_TYPE_FLUSH = 3
+} aclrtCmoType;
+
+// State of a device; no function of this version takes it.
+typedef enum aclrtDeviceStatus {
+  ACL_RT_DEVICE_STATUS_NORMAL = 0,
+  ACL_RT_DEVICE_STATUS_ABNORMAL = 1,
+  ACL_RT_DEVICE_STATUS_END = 0xFFFF
+} aclrtDeviceStatus;
+
+// Resource that aclrtSetDeviceResLimit caps.
+typedef enum aclrtDevResLimitType {
+  ACL_RT_DEV_RES_CUBE_CORE = 0,
+  ACL_RT_DEV_RES_VECTOR_CORE = 1
+} aclrtDevResLimitType;
+
+// Process-wide options; no function of this version takes them. Operators are always deterministic.
+typedef enum aclSysParamOpt {
+  ACL_OPT_DETERMINISTIC = 0,
+  ACL_OPT_ENABLE_DEBUG_KERNEL = 1,
+  ACL_OPT_STRONG_CONSISTENCY = 2,
+  ACL_OPT_ENABLE_KERNEL_EARLY_START = 3
+} aclSysParamOpt;
+
+// Fact about a device, see aclrtGetDeviceInfo.
+typedef enum aclrtDevAttr {
+  ACL_DEV_ATTR_AICPU_CORE_NUM = 1,
+  ACL_DEV_ATTR_AICORE_CORE_NUM = 101,
+  ACL_DEV_ATTR_CUBE_CORE_NUM = 102,
+  ACL_DEV_ATTR_VECTOR_CORE_NUM = 201,
+  ACL_DEV_ATTR_WARP_SIZE = 202,
+  ACL_DEV_ATTR_UBUF_PER_VECTOR_CORE = 204,
+  ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE = 301,
+  ACL_DEV_ATTR_L2_CACHE_SIZE = 302,
+  ACL_DEV_ATTR_PHY_CHIP_ID = 402,
+  ACL_DEV_ATTR_IS_VIRTUAL = 501,
+  ACL_DEV_ATTR_NPU_ARCH = 601
+} aclrtDevAttr;
+
+// Overflow behaviour of the device; no function of this version takes it. Operators here keep
+// infinities and NaN.
+typedef enum aclrtFloatOverflowMode {
+  ACL_RT_OVERFLOW_MODE_SATURATION = 0,
+  ACL_RT_OVERFLOW_MODE_INFNAN = 1,
+  ACL_RT_OVERFLOW_MODE_UNDEF = 2
+} aclrtFloatOverflowMode;
+
+// Scope of a last-error query; no function of this version takes it.
+typedef enum aclrtLastErrLevel { ACL_RT_THREAD_LEVEL = 0 } aclrtLastErrLevel;
+
+// Answer of aclrtQueryEventStatus. Mind that COMPLETE is 1 here and 0 in the enumerations below.
+typedef enum aclrtEventRecordedStatus {
+  ACL_EVENT_RECORDED_STATUS_NOT_READY = 0,
+  ACL_EVENT_RECORDED_STATUS_COMPLETE = 1
+} aclrtEventRecordedStatus;
+
+// Answers of older event queries; no function of this version takes them.
+typedef enum aclrtEventStatus {
+  ACL_EVENT_STATUS_COMPLETE = 0,
+  ACL_EVENT_STATUS_NOT_READY = 1,
+  ACL_EVENT_STATUS_RESERVED = 2
+} aclrtEventStatus;
+typedef enum aclrtEventWaitStatus {
+  ACL_EVENT_WAIT_STATUS_COMPLETE = 0,
+  ACL_EVENT_WAIT_STATUS_NOT_READY = 1,
+  ACL_EVENT_WAIT_STATUS_RESERVED = 0xFFFF
+} aclrtEventWaitStatus;
+
+// Answer of aclrtStreamQuery.
+typedef enum aclrtStreamStatus {
+  ACL_STREAM_STATUS_COMPLETE = 0,
+  ACL_STREAM_STATUS_NOT_READY = 1,
+  ACL_STREAM_STATUS_RESERVED = 0xFFFF
+} aclrtStreamStatus;
+
+// Whether a stream waits for a callback; no function of this version takes it.
+typedef enum aclrtCallbackBlockType {
+  ACL_CALLBACK_NO_BLOCK = 0,
+  ACL_CALLBACK_BLOCK = 1
+} aclrtCallbackBlockType;
+
+// Attribute of a stream; no function of this version takes it.
+typedef enum aclrtStreamAttr {
+  ACL_STREAM_ATTR_FAILURE_MODE = 1,
+  ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK = 2,
+  ACL_STREAM_ATTR_USER_CUSTOM_TAG = 3,
+  ACL_STREAM_ATTR_CACHE_OP_INFO = 4,
+  ACL_STREAM_ATTR_PRIORITY = 5
+} aclrtStreamAttr;
+
+// Graph capture; no function of this version takes these.
+typedef enum aclmdlRICaptureMode {
+  ACL_MODEL_RI_CAPTURE_MODE_GLOBAL = 0,
+  ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL = 1,
+  ACL_MODEL_RI_CAPTURE_MODE_RELAXED = 2
+} aclmdlRICaptureMode;
+typedef enum aclmdlRICaptureStatus {
+  ACL_MODEL_RI_CAPTURE_STATUS_NONE = 0,
+  ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE = 1,
+  ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED = 2
+} aclmdlRICaptureStatus;
+typedef enum aclmdlRITaskType {
+  ACL_MODEL_RI_TASK_DEFAULT = 0,
+  ACL_MODEL_RI_TASK_KERNEL = 1,
+  ACL_MODEL_RI_TASK_EVENT_RECORD = 2,
+  ACL_MODEL_RI_TASK_EVENT_WAIT = 3,
+  ACL_MODEL_RI_TASK_EVENT_RESET = 4,
+  ACL_MODEL_RI_TASK_VALUE_WRITE = 5,
+  ACL_MODEL_RI_TASK_VALUE_WAIT = 6
+} aclmdlRITaskType;
+
+// ------------------------------------------------------------------------------------ structures
+
+// A place in memory: device or NUMA node number, and what it is.
+typedef struct aclrtMemLocation {
+  uint32_t id;
+  aclrtMemLocationType type;
+} aclrtMemLocation;
+
+// Answer of aclrtPointerGetAttributes; pageSize is in bytes, rsv is 0.
+typedef struct aclrtPtrAttributes {
+  aclrtMemLocation location;
+  uint32_t pageSize;
+  uint32_t rsv[4];
+} aclrtPtrAttributes;
+
+// Structures of interfaces that this version does not offer.
+typedef struct aclrtPhysicalMemProp {
+  aclrtMemHandleType handleType;
+  aclrtMemAllocationType allocationType;
+  aclrtMemAttr memAttr;
+  aclrtMemLocation location;
+  uint64_t reserve;
+} aclrtPhysicalMemProp;
+typedef struct aclrtMemcpyBatchAttr {
+  aclrtMemLocation dstLoc;
+  aclrtMemLocation srcLoc;
+  uint8_t rsv[16];
+} aclrtMemcpyBatchAttr;
+typedef struct aclrtMemUsageInfo {
+  char name[32];
+  uint64_t curMemSize;
+  uint64_t memPeakSize;
+  size_t reserved[8];
+} aclrtMemUsageInfo;
+typedef struct aclrtStreamConfigHandle {
+  void* workptr;
+  size_t workSize;
+  size_t flag;
+  uint32_t priority;
+} aclrtStreamConfigHandle;
+typedef union aclrtStreamAttrValue {
+  uint64_t failureMode;
+  uint32_t overflowSwitch;
+  uint32_t userCustomTag;
+  uint32_t cacheOpInfoSwitch;
+  uint32_t streamPriority;
+  uint32_t reserve[4];
+} aclrtStreamAttrValue;
+
+// ---------------------------------------------------------------------- start, end, error text
+
+// Call once before the rest. `configPath`: NULL, "" or the path of a JSON file. Keys that are read:
+//   "defaultDevice": {"default_device": "0"}   device that a thread uses which never set one
+//   "err_msg_mode": "0" or "1"                 error text per thread (0, default) or per process
+// Other keys are left alone. 100002: called before; harmless, counted, the configuration stays.
+// 100000: called before with another configuration; an environment variable of the library has a
+// value that means nothing (the text names it); a key above has a value that means nothing. 100003:
+// the file cannot be read. 100006: not JSON.
+ACL_FUNC_VISIBILITY aclError aclInit(const char* configPath);
+
+// Ends what aclInit began, however often it was called. Device memory, contexts and handles stay
+// valid, and aclInit may be called again. Without an aclInit ever: 0. A second time in a row:
+// 100037.
+ACL_FUNC_VISIBILITY aclError aclFinalize(void);
+
+// Takes back one aclInit; the last one finalises. `refCount`, which may be NULL, receives the
+// number of aclInit calls left. 100037: none was left.
+ACL_FUNC_VISIBILITY aclError aclFinalizeReference(uint64_t* refCount);
+
+// The errors of this thread since the last call, newest first, or NULL if there was none. Reading
+// clears them. The string belongs to the library and is valid until the next call on the thread.
+// Each report is a line
+//     <report>[PID: <pid>] YYYY-MM-DD-hh:mm:ss.mmm.uuu <Title>(<report>): <sentence>
+// where <report> is EHxxxx (acl), EExxxx (runtime) or EZxxxx (operators), followed by two lines
+//     "        TraceBack (most recent call last):" and "        <function that failed>".
+// An error that a stream kept is reported on the thread whose synchronisation found it.
+ACL_FUNC_VISIBILITY const char* aclGetRecentErrMsg(void);
+
+// --------------------------------------------------------------------------------------- devices
+
+// Number of devices: 1, the CPU. Needs no context.
+ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t* count);
+
+// Makes the primary context of the device current on this thread, creating it if there is none. All
+// threads share it. Calls are counted. 107001: no such device. 100000: an environment variable of
+// the library has a value that means nothing.
+ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
+
+// Takes back one aclrtSetDevice of any thread. The last one waits for the queued work and destroys
+// every context of the device with its streams and events; device memory stays. 107001: no such
+// device. 107002: nothing left to take back. 107000: called by a host function on a stream of the
+// device.
+ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
+
+// The same whatever the count.
+ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);
+
+// Device of the current context; 107002 without one.
+ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);
+
+// ACL_HOST: programs copy between host and device. Needs no context.
+ACL_FUNC_VISIBILITY aclError aclrtGetRunMode(aclrtRunMode* runMode);
+
+// Waits for everything queued so far on all streams of the current context's device. Returns the
+// oldest error that a stream of the current context kept, with all their sentences in the text;
+// they are cleared. 107000: called by a host function.
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
+// 507046: not done in time.
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
+
+// A fact about the device: cube cores (ACL_DEV_ATTR_AICORE_CORE_NUM, ACL_DEV_ATTR_CUBE_CORE_NUM)
+// and vector cores that schedules are planned for, host threads that operators use
+// (ACL_DEV_ATTR_AICPU_CORE_NUM), the memory budget in bytes, the last-level cache in bytes, chip
+// number 0, not virtual (0). 107001: no such device. 207000: a CPU has no such thing. Needs no
+// context.
+ACL_FUNC_VISIBILITY aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr,
+                                                int64_t* value);
+
+// Caps the cores that phase one plans for, for the whole process, until it is set again or the
+// device is reset. `value`: 1 to the number of cores of that type that aclrtGetDeviceInfo reports.
+// Results do not depend on it. 107000: another value. 107001: no such device. Needs no context.
+ACL_FUNC_VISIBILITY aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type,
+                                                    uint32_t value);
+// The cap, or the number of cores where there is none.
+ACL_FUNC_VISIBILITY aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type,
+                                                    uint32_t* value);
+
+// Whether one device reaches the memory of another: 1 for two different devices. 100000: the same
+// device twice. 107001: no such device. Needs no context.
+ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId,
+                                                      int32_t peerDeviceId);
+// Needs a context; nothing to do on a CPU. `flags` must be 0: 200006. 100000: the current device
+// itself.
+ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
+ACL_FUNC_VISIBILITY aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
+
+// -------------------------------------------------------------------------------------- contexts
+
+// A new context with a default stream of its own; it becomes current on this thread. 107001: no
+// such device. 100000: an environment variable of the library has a value that means nothing.
+ACL_FUNC_VISIBILITY aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId);
+
+// Waits for its queued work, then destroys the context with its streams and events. Threads where
+// it is current have no context afterwards. 107002: not a live context, or the primary one of a
+// device. 107000: called by a host function on one of its streams.
+ACL_FUNC_VISIBILITY aclError aclrtDestroyContext(aclrtContext context);
+
+// Makes it current on this thread. 107002: not a live context.
+ACL_FUNC_VISIBILITY aclError aclrtSetCurrentContext(aclrtContext context);
+ACL_FUNC_VISIBILITY aclError aclrtGetCurrentContext(aclrtContext* context);
+
+// The stream that NULL stands for. It cannot be destroyed.
+ACL_FUNC_VISIBILITY aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream);
+
+// ---------------------------------------------------------------------------------------- memory
+
+// Device memory, aligned to 512 bytes, not initialised; what is never written costs nothing. The 32
+// bytes behind `size`, rounded up to 32, may be read and written too. Freed with aclrtFree only.
+// Needs a context. 207001: beyond the budget (SFMLA_DEVICE_MEMORY, default the machine's memory) or
+// the system has none left; *devPtr is NULL then. 100000: devPtr NULL, size 0 or too large to
+// round, no such policy.
+ACL_FUNC_VISIBILITY aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
+
+// At once, without waiting for work that uses it: synchronise first. Needs no context. 100000:
+// NULL. 107000: not the start of a live device allocation (freed already, inside one, host memory).
+ACL_FUNC_VISIBILITY aclError aclrtFree(void* devPtr);
+
+// Pinned host memory, aligned to 512 bytes, not initialised: accessible to operators and to copies
+// that do not wait. Not part of the budget. Needs a context. 207001: the system has none left.
+ACL_FUNC_VISIBILITY aclError aclrtMallocHost(void** hostPtr, size_t size);
+// As aclrtFree, for aclrtMallocHost.
+ACL_FUNC_VISIBILITY aclError aclrtFreeHost(void* hostPtr);
+
+// Makes host memory of the caller count as pinned, hence accessible to operators, until
+// aclrtHostUnregister. The caller keeps it alive as long. No page is touched. 507910: it overlaps
+// memory that is registered or allocated here. 207000: IOMEMORY. Needs a context.
+// `devPtr` receives the address for the device, which on the CPU is `ptr` itself.
+ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
+                                               void** devPtr);
+// `flag`: 0 or ACL_HOST_REG_... combined; 100000: other bits.
+ACL_FUNC_VISIBILITY aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag);
+// Address for the device of an address in pinned memory; on the CPU the same one. `flag` must be 0:
+// 100000. 507911: not pinned.
+ACL_FUNC_VISIBILITY aclError aclrtHostGetDevicePointer(void* pHost, void** pDevice, uint32_t flag);
+// `ptr` as registered. 507911: nothing is registered there. Needs no context.
+ACL_FUNC_VISIBILITY aclError aclrtHostUnregister(void* ptr);
+
+// What an address belongs to: device memory, pinned host memory, or neither (UNREGISTERED).
+ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void* ptr,
+                                                       aclrtPtrAttributes* attributes);
+
+// Copies and returns. It does not wait for streams: results of queued work need a synchronisation
+// first. `kind`: HOST_TO_HOST to HOST_TO_BUF_TO_DEVICE (0 to 5); the direction is taken from the
+// addresses, but HOST_TO_DEVICE and DEVICE_TO_HOST need at least one address in memory of this
+// library, and DEVICE_TO_DEVICE two. count 0: nothing is looked at, 0. Needs a context. 100000:
+// NULL, no such kind. 107000: destMax < count; a range that leaves its allocation; no memory of
+// this library where the kind needs it (SFMLA_CHECK=off skips these two).
+ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
+                                         aclrtMemcpyKind kind);
+
+// The same in stream order. If both sides are device or pinned memory it returns at once, and both
+// must stay valid until the stream has done it. Otherwise it waits until the stream has done it, so
+// ordinary memory may be reused at once. 207000: HOST_TO_HOST. 107000 also: pageable memory in a
+// host function of the same stream.
+ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src,
+                                              size_t count, aclrtMemcpyKind kind,
+                                              aclrtStream stream);
+
+// Fills `count` bytes with the low 8 bits of `value`. count 0: nothing is looked at, 0. Does not
+// wait for streams. 100000: NULL. 107000: count > maxCount, or a range that leaves its allocation.
+// Needs a context.
+ACL_FUNC_VISIBILITY aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value,
+                                         size_t count);
+// The same in stream order.
+ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value,
+                                              size_t count, aclrtStream stream);
+
+// Budget of device memory and what is left of it, in bytes. Needs a context.
+ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
+
+// --------------------------------------------------------------------------------------- streams
+//
+// Work on one stream runs one piece after the other, in the order in which it was queued; streams,
+// default streams included, are independent of each other. Each has a worker thread, started with
+// its first piece of work.
+//
+// An error while queued work runs is kept by its stream (the first one, if there are several) until
+// a synchronisation of the stream, or of the device with its context current, returns it and clears
+// it.
+
+// In the current context.
+ACL_FUNC_VISIBILITY aclError aclrtCreateStream(aclrtStream* stream);
+// `priority` is accepted, 0 to 7, and changes nothing; `flag`: 0 or ACL_STREAM_... combined.
+// 107000: other values.
+ACL_FUNC_VISIBILITY aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority,
+                                                         uint32_t flag);
+
+// Waits for the queued work. An error that the stream still keeps is dropped. 107000 also: the
+// default stream; called by a host function on this stream.
+ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream);
+// Does not wait: drops the work that has not begun (events recorded there count as reached).
+ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
+
+// Waits for everything queued so far, and returns the error that the stream kept, if any. 107000:
+// called by a host function on this stream.
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
+// 507046: not done in time; the work goes on.
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
+
+// Whether everything queued so far is done. Does not wait and does not report kept errors.
+ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status);
+
+// What follows an error: ACL_CONTINUE_ON_FAILURE (default) runs the rest; ACL_STOP_ON_FAILURE skips
+// it (events still count as reached) until the error was reported. 107000: another mode.
+ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
+
+// Runs fn(args) on the worker thread of the stream, in order. The function must not wait for its
+// own stream, and has no current context. 100000: fn NULL.
+ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args);
+
+// ---------------------------------------------------------------------------------------- events
+
+// An event takes time stamps if made with aclrtCreateEvent or with ACL_EVENT_TIME_LINE.
+ACL_FUNC_VISIBILITY aclError aclrtCreateEvent(aclrtEvent* event);
+// `flag`: ACL_EVENT_... combined, at least one. 107000: 0 or other bits. 207000: ACL_EVENT_IPC.
+ACL_FUNC_VISIBILITY aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);
+// As above, and a query before the first record answers COMPLETE.
+ACL_FUNC_VISIBILITY aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag);
+
+// Does not wait. Waits that were queued for it still happen. Any context may be current.
+ACL_FUNC_VISIBILITY aclError aclrtDestroyEvent(aclrtEvent event);
+
+// Marks the present end of the stream's queue. Recording again moves the mark; waits queued before
+// keep the old one.
+ACL_FUNC_VISIBILITY aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
+
+// Makes work queued on `stream` after this call wait for the newest record made before it. Never
+// recorded: no wait. The host does not wait.
+ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
+
+// Waits on the host for the newest record. Never recorded: returns at once. Errors kept by the
+// stream are not returned. 107000 also: called by a host function on the stream of the record,
+// ahead of it.
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
+// 507047: not reached in time.
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
+
+// Whether the newest record was reached. Does not wait.
+ACL_FUNC_VISIBILITY aclError aclrtQueryEventStatus(aclrtEvent event,
+                                                   aclrtEventRecordedStatus* status);
+
+// Milliseconds from startEvent to endEvent, negative if they were reached the other way round.
+// 507000: one was never recorded. 107006: one is not reached yet, or takes no time stamps.
+ACL_FUNC_VISIBILITY aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent,
+                                                   aclrtEvent endEvent);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Start and end of the operator layer. Both calls are optional: aclInit and aclrtSetDevice are
+ * enough to use operators.
+ */
+#ifndef OP_API_OP_API_COMMON_INC_EXTERNAL_ACLNN_BASE_H
+#define OP_API_OP_API_COMMON_INC_EXTERNAL_ACLNN_BASE_H
+
+#include "aclnn/acl_meta.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Does nothing and returns 0. `configPath` is not read and may be NULL. May be called before or
+// after aclInit, any number of times.
+ACL_FUNC_VISIBILITY aclnnStatus aclnnInit(const char* configPath);
+
+// Does nothing and returns 0. Executors and descriptors stay valid.
+ACL_FUNC_VISIBILITY aclnnStatus aclnnFinalize(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/init_config.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "acl/acl_base.h"
+#include "base/format.h"
+#include "runtime/device.h"
+
+namespace sfmla {
+namespace {
+
+// Walks a JSON text and collects its scalars by path ("defaultDevice/default_device" -> "0").
+// Strings lose their quotes, escapes stay as written; array elements share the path of their array.
+class JsonWalker {
+ public:
+  explicit JsonWalker(std::string_view text) : text_(text) {}
+
+  bool Walk() {
+    SkipSpace();
+    if (!Value("", 0)) return false;
+    SkipSpace();
+    return position_ == text_.size();
+  }
+
+  const std::map<std::string, std::string>& scalars() const { return scalars_; }
+
+ private:
+  static constexpr int kMaxDepth = 64;
+
+  bool Value(const std::string& path, int depth) {
+    if (depth > kMaxDepth) return false;
+    if (Accept('{')) return Members(path, depth);
+    if (Accept('[')) return Elements(path, depth);
+    std::string scalar;
+    if (Peek() == '"' ? !String(&scalar) : !Word(&scalar)) return false;
+    scalars_[path] = scalar;
+    return true;
+  }
+
+  bool Members(const std::string& path, int depth) {
+    if (Accept('}')) return true;
+    do {
+      std::string key;
+      if (!String(&key) || !Accept(':')) return false;
+      if (!Value(path.empty() ? key : path + "/" + key, depth + 1)) return false;
+    } while (Accept(','));
+    return Accept('}');
+  }
+
+  bool Elements(const std::string& path, int depth) {
+    if (Accept(']')) return true;
+    do {
+      if (!Value(path, depth + 1)) return false;
+    } while (Accept(','));
+    return Accept(']');
+  }
+
+  bool String(std::string* out) {
+    if (Peek() != '"') return false;
+    size_t end = position_ + 1;
+    while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
+    if (end >= text_.size()) return false;
+    *out = text_.substr(position_ + 1, end - position_ - 1);
+    position_ = end + 1;
+    SkipSpace();
+    return true;
+  }
+
+  // A number, true, false or null.
+  bool Word(std::string* out) {
+    const size_t end =
+        std::min(text_.find_first_not_of("+-.0123456789abcdefghijklmnopqrstuvwxyzE", position_),
+                 text_.size());
+    *out = text_.substr(position_, end - position_);
+    position_ = end;
+    SkipSpace();
+    const bool is_number = !out->empty() && (out->front() == '-' || std::isdigit(out->front()));
+    return is_number || *out == "true" || *out == "false" || *out == "null";
+  }
+
+  char Peek() const { return position_ < text_.size() ? text_[position_] : '\0'; }
+
+  // Consumes the character, and the space around it, if it is next.
+  bool Accept(char wanted) {
+    if (Peek() != wanted) return false;
+    ++position_;
+    SkipSpace();
+    return true;
+  }
+
+  void SkipSpace() {
+    position_ = std::min(text_.find_first_not_of(" \t\r\n", position_), text_.size());
+  }
+
+  const std::string_view text_;
+  size_t position_ = 0;
+  std::map<std::string, std::string> scalars_;
+};
+
+// The scalar as a small whole number, if it is one.
+std::optional<int32_t> WholeNumber(const std::string& text) {
+  constexpr size_t kMaxDigits = 9;
+  if (text.empty() || text.size() > kMaxDigits) return std::nullopt;
+  if (text.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  return std::stoi(text);
+}
+
+}  // namespace
+
+Result<InitConfig> ParseInitConfig(std::string_view text) {
+  JsonWalker walker(text);
+  if (!walker.Walk()) return Status(ACL_ERROR_PARSE_FILE, "configPath: the file is not JSON");
+  InitConfig config;
+  if (const auto found = walker.scalars().find("defaultDevice/default_device");
+      found != walker.scalars().end()) {
+    config.default_device = WholeNumber(found->second);
+    if (!config.default_device || *config.default_device >= kDeviceCount) {
+      return Status(ACL_ERROR_INVALID_PARAM, Str("default_device: '", found->second,
+                                                 "', must be in [0, ", kDeviceCount, ")"));
+    }
+  }
+  if (const auto found = walker.scalars().find("err_msg_mode"); found != walker.scalars().end()) {
+    if (found->second != "0" && found->second != "1") {
+      return Status(ACL_ERROR_INVALID_PARAM,
+                    Str("err_msg_mode: '", found->second, "', must be 0 or 1"));
+    }
+    config.shared_error_text = found->second == "1";
+  }
+  return config;
+}
+
+Result<InitConfig> ReadInitConfig(const char* path) {
+  if (path == nullptr || *path == '\0') return InitConfig();
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.good() && !file.eof()) {
+    return Status(ACL_ERROR_INVALID_FILE, Str("configPath: ", path, " cannot be read"));
+  }
+  return ParseInitConfig(text);
+}
+
+}  // namespace sfmla
