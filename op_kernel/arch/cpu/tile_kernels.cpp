@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op_kernel/arch/cpu/tile_kernels.h"
+
+#include <string>
+#include <string_view>
+
+#include "base/format.h"
+#include "base/settings.h"
+
+namespace sfmla {
+
+extern const TileKernels kTileKernels_generic;
+#if defined(SFMLA_HAVE_X86_KERNELS)
+extern const TileKernels kTileKernels_avx2;
+extern const TileKernels kTileKernels_avx512;
+#endif
+
+namespace {
+
+struct Candidate {
+  const TileKernels* kernels;
+  bool (*runs_here)();
+};
+
+// Best first.
+constexpr Candidate kCandidates[] = {
+#if defined(SFMLA_HAVE_X86_KERNELS)
+    {&kTileKernels_avx512,
+     [] {
+       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+              __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+     }},
+    {&kTileKernels_avx2,
+     [] {
+       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+              __builtin_cpu_supports("f16c");
+     }},
+#endif
+    {&kTileKernels_generic, [] { return true; }},
+};
+
+}  // namespace
+
+Result<const TileKernels*> SelectTileKernels(const char* isa) {
+  std::string allowed;
+  for (const Candidate& candidate : kCandidates) {
+    if (!candidate.runs_here()) continue;
+    if (*isa == '\0' || candidate.kernels->name == std::string_view(isa)) return candidate.kernels;
+    allowed += Str(allowed.empty() ? "" : ", ", candidate.kernels->name);
+  }
+  return Status(code::kAclInvalidParam, Str("environment variable SFMLA_ISA: '", isa,
+                                            "', must be one of ", allowed, " on this processor"));
+}
+
+const Result<const TileKernels*>& ProcessTileKernels() {
+  static const auto* kernels = new Result<const TileKernels*>(
+      ProcessSettings().ok() ? SelectTileKernels(ProcessSettings()->isa.c_str())
+                             : Result<const TileKernels*>(ProcessSettings().status()));
+  return *kernels;
+}
+
+}  // namespace sfmla

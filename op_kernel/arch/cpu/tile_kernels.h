@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inner products of attention on one tile of keys: one table of functions per instruction set.
+//
+// Everything is float32 and laid out so that neither product packs or transposes the keys:
+//
+//   tile    (keys, kTileStride)  widened KV rows, key and value at once
+//   query   (kHeadDim, heads)    transposed query rows, in panels: see QueryFloats
+//   scores  (keys, padded_heads) scores, then probabilities, of one tile
+//   out     (heads, kHeadDim)    running sum of probability x value
+//
+// `padded_heads` is PadHeads(heads); the padding lanes hold zeros in `query` and finite numbers in
+// `scores`. Summation order is fixed by the arguments alone: over d for a score, over keys for an
+// output element, so results do not depend on how a caller groups heads or keys into blocks.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.h"
+#include "op_kernel/common/attention_call.h"
+
+namespace sfmla {
+
+inline constexpr int kTileKeys = 64;
+// 2 KiB rows would all fall onto the same few cache sets; one more cache line avoids that.
+inline constexpr int kTileStride = kHeadDim + 16;
+inline constexpr int kMaxHeads = 128;
+
+enum class ElementType : int32_t { kFloat16 = 0, kBfloat16 = 1 };
+
+// Per head: running maximum, running sum, and the factor the last tile rescaled by.
+struct SoftmaxState {
+  float* max;
+  float* sum;
+  float* rescale;
+};
+
+struct TileKernels {
+  const char* name;    // the value of SFMLA_ISA
+  int head_alignment;  // heads are padded to a multiple of this
+
+  // rows[k] -> tile row k, widened to float32.
+  void (*widen_rows)(ElementType type, const uint16_t* const* rows, int num_rows, float* tile);
+
+  // q (heads, kHeadDim) -> query, zero-padded to padded_heads.
+  void (*transpose_query)(ElementType type, const uint16_t* q, int heads, float* query);
+
+  // scores[k][h] = sum over d of query[d][h] * tile[k][d]
+  void (*score)(const float* query, const float* tile, int keys, int padded_heads, float* scores);
+
+  // scores -> exp(scores * scale - max), with max, sum and rescale brought up to date. Start with
+  // max = kLowestScore, sum = 0.
+  void (*softmax)(float* scores, int keys, int padded_heads, float scale, SoftmaxState state);
+
+  // out[h] = (first ? 0 : out[h] * rescale[h]) + sum over k of scores[k][h] * tile[k]
+  void (*accumulate)(const float* scores, const float* tile, int keys, int heads, int padded_heads,
+                     const float* rescale, bool first, float* out);
+
+  // out = out * out_factor + part * part_factor, factors per head
+  void (*merge)(float* out, const float* out_factor, const float* part, const float* part_factor,
+                int heads);
+
+  // result[h] = round(out[h] * factor[h]), half to even
+  void (*store)(ElementType type, const float* out, const float* factor, int heads,
+                uint16_t* result);
+};
+
+inline constexpr float kLowestScore = -3.402823466e+38f;
+
+constexpr int PadHeads(int heads, int alignment) {
+  return (heads + alignment - 1) / alignment * alignment;
+}
+
+// The table for this process: SFMLA_ISA if set, else the best the processor runs. An error if
+// SFMLA_ISA names none that was built and can run here.
+const Result<const TileKernels*>& ProcessTileKernels();
+
+// The same for a given name; "" asks for the best.
+Result<const TileKernels*> SelectTileKernels(const char* isa);
+
+}  // namespace sfmla

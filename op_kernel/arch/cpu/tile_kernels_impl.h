@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tile kernels, written once in terms of vector.h. Each tile_kernels_<isa>.cpp includes this
+// with its own flags and SFMLA_ISA_NAMESPACE.
+#pragma once
+
+#include "op_kernel/arch/cpu/tile_kernels.h"
+#include "op_kernel/arch/cpu/vector.h"
+
+namespace sfmla::SFMLA_ISA_NAMESPACE {
+
+// A register block is kBlockRows x kBlockVectors accumulators; with the operands of one step they
+// just fit the register file.
+#if defined(__AVX512F__)
+constexpr int kBlockRows = 8;
+#elif defined(__AVX2__)
+constexpr int kBlockRows = 6;
+#else
+constexpr int kBlockRows = 4;
+#endif
+constexpr int kBlockVectors = 2;
+constexpr int kPanelHeads = kBlockVectors * kLanes;
+// A query panel of this depth leaves room for the keys in a 32 KiB first-level cache.
+constexpr int kDepthBlock = 16384 / (4 * kPanelHeads);
+
+constexpr int kDim = static_cast<int>(kHeadDim);
+static_assert(kDim % kDepthBlock == 0 && kDim % kPanelHeads == 0);
+
+template <ElementType kType>
+inline Vec Widen(const uint16_t* from) {
+  const HalfVec half = LoadHalf(from);
+  return kType == ElementType::kBfloat16 ? WidenBfloat16(half) : WidenFloat16(half);
+}
+
+template <ElementType kType>
+void WidenRowsOf(const uint16_t* const* rows, int num_rows, float* tile) {
+  for (int k = 0; k < num_rows; ++k) {
+    // The next row is most likely in another page; ask for it while this one is widened.
+    if (k + 1 < num_rows) {
+      for (int d = 0; d < kDim; d += 32) __builtin_prefetch(rows[k + 1] + d);
+    }
+    float* to = tile + k * kTileStride;
+    for (int d = 0; d < kDim; d += kLanes) Store(to + d, Widen<kType>(rows[k] + d));
+  }
+}
+
+void WidenRows(ElementType type, const uint16_t* const* rows, int num_rows, float* tile) {
+  if (type == ElementType::kBfloat16)
+    return WidenRowsOf<ElementType::kBfloat16>(rows, num_rows, tile);
+  WidenRowsOf<ElementType::kFloat16>(rows, num_rows, tile);
+}
+
+// Heads [first, first + kLanes) into column `column` of a panel that is `width` heads wide.
+template <ElementType kType>
+void TransposeHeads(const uint16_t* q, int heads, int first, float* panel, int width, int column) {
+  for (int d = 0; d < kDim; d += kLanes) {
+    Vec block[kLanes];
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) {
+      block[i] = first + i < heads ? Widen<kType>(q + (first + i) * kDim + d) : Vec{};
+    }
+    Transpose(block);
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) Store(panel + (d + i) * width + column, block[i]);
+  }
+}
+
+// The query is kept in panels of kPanelHeads heads, (kDim, width) each; the last one is narrower
+// when the heads do not fill it.
+template <ElementType kType>
+void TransposeQueryOf(const uint16_t* q, int heads, float* query) {
+  const int padded = PadHeads(heads, kLanes);
+  for (int first = 0; first < padded; first += kPanelHeads) {
+    float* panel = query + first * kDim;
+    const int width = padded - first < kPanelHeads ? padded - first : kPanelHeads;
+    for (int column = 0; column < width; column += kLanes) {
+      TransposeHeads<kType>(q, heads, first + column, panel, width, column);
+    }
+  }
+}
+
+void TransposeQuery(ElementType type, const uint16_t* q, int heads, float* query) {
+  if (type == ElementType::kBfloat16)
+    return TransposeQueryOf<ElementType::kBfloat16>(q, heads, query);
+  TransposeQueryOf<ElementType::kFloat16>(q, heads, query);
+}
+
+// kRows keys x (kVectors * kLanes) heads, depth [depth, depth + kDepthBlock).
+template <int kRows, int kVectors>
+inline void ScoreBlock(const float* panel, const float* tile, int depth, float* scores,
+                       int score_stride) {
+  constexpr int width = kVectors * kLanes;
+  Vec sums[kRows][kVectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      sums[r][v] = depth == 0 ? Vec{} : Load(scores + r * score_stride + v * kLanes);
+    }
+  }
+  for (int d = depth; d < depth + kDepthBlock; ++d) {
+    Vec heads[kVectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) heads[v] = Load(panel + d * width + v * kLanes);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const Vec key = Broadcast(tile[r * kTileStride + d]);
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = Fma(key, heads[v], sums[r][v]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) Store(scores + r * score_stride + v * kLanes, sums[r][v]);
+  }
+}
+
+// Calls the block function for kBlockRows rows at a time, then once for what is left.
+template <int kRows, typename Block>
+inline void ForLeftOver(int rows, int begin, const Block& block) {
+  if constexpr (kRows > 0) {
+    if (rows == kRows) return block.template Run<kRows>(begin);
+    ForLeftOver<kRows - 1>(rows, begin, block);
+  }
+}
+
+template <typename Block>
+inline void ForRowBlocks(int rows, const Block& block) {
+  int begin = 0;
+  for (; begin + kBlockRows <= rows; begin += kBlockRows) block.template Run<kBlockRows>(begin);
+  ForLeftOver<kBlockRows - 1>(rows - begin, begin, block);
+}
+
+template <int kVectors>
+struct ScorePanel {
+  const float* panel;
+  const float* tile;
+  int depth;
+  float* scores;
+  int score_stride;
+
+  template <int kRows>
+  void Run(int key) const {
+    ScoreBlock<kRows, kVectors>(panel, tile + key * kTileStride, depth, scores + key * score_stride,
+                                score_stride);
+  }
+};
+
+void Score(const float* query, const float* tile, int keys, int padded_heads, float* scores) {
+  for (int depth = 0; depth < kDim; depth += kDepthBlock) {
+    for (int first = 0; first < padded_heads; first += kPanelHeads) {
+      const float* panel = query + first * kDim;
+      if (padded_heads - first >= kPanelHeads) {
+        ForRowBlocks(keys,
+                     ScorePanel<kBlockVectors>{panel, tile, depth, scores + first, padded_heads});
+      } else {
+        ForRowBlocks(keys, ScorePanel<1>{panel, tile, depth, scores + first, padded_heads});
+      }
+    }
+  }
+}
+
+void Softmax(float* scores, int keys, int padded_heads, float scale, SoftmaxState state) {
+  for (int head = 0; head < padded_heads; head += kLanes) {
+    float* column = scores + head;
+    const Vec old_max = Load(state.max + head);
+    Vec max = old_max;
+    for (int k = 0; k < keys; ++k) {
+      const Vec score = Load(column + k * padded_heads) * scale;
+      Store(column + k * padded_heads, score);
+      max = Max(score, max);
+    }
+    const Vec rescale = ExpNonPositive(old_max - max);
+    Vec sum = Vec{};
+    for (int k = 0; k < keys; ++k) {
+      const Vec probability = ExpNonPositive(Load(column + k * padded_heads) - max);
+      Store(column + k * padded_heads, probability);
+      sum += probability;
+    }
+    Store(state.max + head, max);
+    Store(state.sum + head, Fma(Load(state.sum + head), rescale, sum));
+    Store(state.rescale + head, rescale);
+  }
+}
+
+// kRows heads x (kBlockVectors * kLanes) columns of the output.
+struct AccumulateBlock {
+  const float* scores;
+  const float* tile;  // at the first column
+  int keys;
+  int score_stride;
+  const float* rescale;
+  bool first;
+  float* out;  // at the first column
+
+  template <int kRows>
+  void Run(int head) const {
+    Vec sums[kRows][kBlockVectors];
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kBlockVectors; ++v) {
+        sums[r][v] = first ? Vec{} : Load(out + (head + r) * kDim + v * kLanes) * rescale[head + r];
+      }
+    }
+    for (int k = 0; k < keys; ++k) {
+      Vec values[kBlockVectors];
+#pragma GCC unroll 2
+      for (int v = 0; v < kBlockVectors; ++v) {
+        values[v] = Load(tile + k * kTileStride + v * kLanes);
+      }
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        const Vec probability = Broadcast(scores[k * score_stride + head + r]);
+#pragma GCC unroll 2
+        for (int v = 0; v < kBlockVectors; ++v) {
+          sums[r][v] = Fma(probability, values[v], sums[r][v]);
+        }
+      }
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kBlockVectors; ++v) {
+        Store(out + (head + r) * kDim + v * kLanes, sums[r][v]);
+      }
+    }
+  }
+};
+
+void Accumulate(const float* scores, const float* tile, int keys, int heads, int padded_heads,
+                const float* rescale, bool first, float* out) {
+  for (int d = 0; d < kDim; d += kPanelHeads) {
+    ForRowBlocks(heads,
+                 AccumulateBlock{scores, tile + d, keys, padded_heads, rescale, first, out + d});
+  }
+}
+
+void Merge(float* out, const float* out_factor, const float* part, const float* part_factor,
+           int heads) {
+  for (int head = 0; head < heads; ++head) {
+    const Vec keep = Broadcast(out_factor[head]);
+    const Vec add = Broadcast(part_factor[head]);
+    for (int d = head * kDim; d < (head + 1) * kDim; d += kLanes) {
+      Store(out + d, Fma(Load(part + d), add, Load(out + d) * keep));
+    }
+  }
+}
+
+void StoreResult(ElementType type, const float* out, const float* factor, int heads,
+                 uint16_t* result) {
+  for (int head = 0; head < heads; ++head) {
+    for (int d = head * kDim; d < (head + 1) * kDim; d += kLanes) {
+      const Vec value = Load(out + d) * factor[head];
+      StoreHalf(result + d,
+                type == ElementType::kBfloat16 ? NarrowBfloat16(value) : NarrowFloat16(value));
+    }
+  }
+}
+
+constexpr TileKernels MakeTable(const char* name) {
+  return {name, kLanes, WidenRows, TransposeQuery, Score, Softmax, Accumulate, Merge, StoreResult};
+}
+
+}  // namespace sfmla::SFMLA_ISA_NAMESPACE

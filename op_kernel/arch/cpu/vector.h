@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// One vector of float32 in the width of the instruction set this file is compiled for. Included
+// once per instruction set, inside its own namespace: these functions must never be shared between
+// translation units built with different flags, so nothing here comes from the standard library.
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX2__) || defined(__AVX512F__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+#ifndef SFMLA_ISA_NAMESPACE
+#error "define SFMLA_ISA_NAMESPACE before including this header"
+#endif
+
+namespace sfmla::SFMLA_ISA_NAMESPACE {
+
+#if defined(__AVX512F__)
+constexpr int kLanes = 16;
+#elif defined(__AVX2__)
+constexpr int kLanes = 8;
+#else
+constexpr int kLanes = 4;
+#endif
+
+typedef float Vec __attribute__((vector_size(4 * kLanes)));
+typedef int32_t IntVec __attribute__((vector_size(4 * kLanes)));
+typedef uint16_t HalfVec __attribute__((vector_size(2 * kLanes)));
+
+inline Vec Load(const float* from) {
+  Vec out;
+  memcpy(&out, from, sizeof(out));
+  return out;
+}
+inline void Store(float* to, Vec value) { memcpy(to, &value, sizeof(value)); }
+inline HalfVec LoadHalf(const uint16_t* from) {
+  HalfVec out;
+  memcpy(&out, from, sizeof(out));
+  return out;
+}
+inline void StoreHalf(uint16_t* to, HalfVec value) { memcpy(to, &value, sizeof(value)); }
+inline Vec Broadcast(float value) { return value - Vec{}; }
+inline IntVec Bits(Vec value) { return reinterpret_cast<IntVec>(value); }
+inline Vec FromBits(IntVec bits) { return reinterpret_cast<Vec>(bits); }
+
+// a * b + c, rounded once where the processor can.
+inline Vec Fma(Vec a, Vec b, Vec c) {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_ps(a, b, c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_ps(a, b, c);
+#elif defined(__ARM_NEON)
+  return vfmaq_f32(c, a, b);
+#else
+  return a * b + c;
+#endif
+}
+
+// The larger one; `b` where either is NaN.
+inline Vec Max(Vec a, Vec b) { return a > b ? a : b; }
+
+inline Vec WidenBfloat16(HalfVec half) {
+  return FromBits(__builtin_convertvector(half, IntVec) << 16);
+}
+
+// Scalar reference of the half conversions, for instruction sets without them.
+inline float WidenFloat16(uint16_t half) {
+  const uint32_t magnitude = half & 0x7FFFu;
+  uint32_t bits = magnitude << 13;
+  if (magnitude >= 0x7C00u) {
+    bits += (255u - 31u) << 23;  // infinity and NaN
+  } else if (magnitude >= 0x0400u) {
+    bits += (127u - 15u) << 23;
+  } else {
+    const float scaled = static_cast<float>(magnitude) * 0x1p-24f;
+    memcpy(&bits, &scaled, sizeof(bits));
+  }
+  bits |= static_cast<uint32_t>(half & 0x8000u) << 16;
+  float out;
+  memcpy(&out, &bits, sizeof(out));
+  return out;
+}
+
+inline uint16_t NarrowFloat16(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  const uint32_t sign = bits >> 16 & 0x8000u;
+  bits &= 0x7FFFFFFFu;
+  if (bits > 0x7F800000u) return static_cast<uint16_t>(sign | 0x7E00u);   // NaN
+  if (bits >= 0x477FF000u) return static_cast<uint16_t>(sign | 0x7C00u);  // rounds past 65504
+  if (bits < 0x38800000u) {  // subnormal: adding 0.5 puts the wanted bits at the bottom
+    float magnitude;
+    memcpy(&magnitude, &bits, sizeof(magnitude));
+    magnitude += 0.5f;
+    memcpy(&bits, &magnitude, sizeof(bits));
+    return static_cast<uint16_t>(sign | (bits - 0x3F000000u));
+  }
+  bits += 0xFFFu + (bits >> 13 & 1u) - ((127u - 15u) << 23);
+  return static_cast<uint16_t>(sign | bits >> 13);
+}
+
+inline Vec WidenFloat16(HalfVec half) {
+#if defined(__AVX512F__)
+  // The masked forms: the plain ones read an undefined register in GCC 12's header, and warn.
+  return _mm512_maskz_cvtph_ps(0xFFFF, reinterpret_cast<__m256i>(half));
+#elif defined(__F16C__)
+  return _mm256_cvtph_ps(reinterpret_cast<__m128i>(half));
+#elif defined(__ARM_NEON)
+  return vcvt_f32_f16(vreinterpret_f16_u16(half));
+#else
+  Vec out;
+  for (int lane = 0; lane < kLanes; ++lane) out[lane] = WidenFloat16(half[lane]);
+  return out;
+#endif
+}
+
+inline HalfVec NarrowFloat16(Vec value) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<HalfVec>(_mm512_maskz_cvtps_ph(0xFFFF, value, _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__F16C__)
+  return reinterpret_cast<HalfVec>(_mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__ARM_NEON)
+  return vreinterpret_u16_f16(vcvt_f16_f32(value));
+#else
+  HalfVec out;
+  for (int lane = 0; lane < kLanes; ++lane) out[lane] = NarrowFloat16(value[lane]);
+  return out;
+#endif
+}
+
+inline HalfVec NarrowBfloat16(Vec value) {
+  const IntVec bits = Bits(value);
+  const IntVec odd = (bits >> 16) & 1;
+  const IntVec rounded = (bits + 0x7FFF + odd) >> 16;
+  const IntVec quiet_nan = (bits >> 16) | 0x40;
+  const IntVec result = value == value ? rounded : quiet_nan;
+  return __builtin_convertvector(result & 0xFFFF, HalfVec);
+}
+
+// exp(x) for x <= 0 or NaN: 0 below ln(2^-126), at most 2 units in the last place off above.
+// x = n ln 2 + r with |r| <= ln 2 / 2; the Taylor series of exp(r) to r^7 is good to 6e-9.
+inline Vec ExpNonPositive(Vec x) {
+  constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: the sum keeps n in its low mantissa bits
+  const Vec shifted = Fma(x, Broadcast(1.44269504089f), Broadcast(kRounder));
+  const Vec n = shifted - kRounder;
+  Vec r = Fma(n, Broadcast(-0.693359375f), x);
+  r = Fma(n, Broadcast(2.12194440e-4f), r);
+  Vec p = Broadcast(1.0f / 5040);
+  p = Fma(p, r, Broadcast(1.0f / 720));
+  p = Fma(p, r, Broadcast(1.0f / 120));
+  p = Fma(p, r, Broadcast(1.0f / 24));
+  p = Fma(p, r, Broadcast(1.0f / 6));
+  p = Fma(p, r, Broadcast(0.5f));
+  p = Fma(p, r, Broadcast(1.0f));
+  p = Fma(p, r, Broadcast(1.0f));
+  const IntVec exponent = (Bits(shifted) << 23) + (127 << 23);
+  const Vec result = p * FromBits(exponent);
+  return x < Broadcast(-87.33654f) ? Vec{} : result;
+}
+
+// Transposes kLanes vectors in place: log2(kLanes) rounds that swap ever larger squares.
+template <int kStep, int... kLane>
+inline void SwapSquares(Vec& low, Vec& high) {
+  constexpr int n = kLanes;
+  const Vec a = low;
+  const Vec b = high;
+  low = __builtin_shufflevector(a, b, ((kLane & kStep) ? kLane - kStep + n : kLane)...);
+  high = __builtin_shufflevector(a, b, ((kLane & kStep) ? kLane + n : kLane + kStep)...);
+}
+
+template <int kStep>
+inline void SwapSquaresOfStep(Vec (&rows)[kLanes]) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kLanes; ++i) {
+    if ((i & kStep) != 0) continue;
+#if defined(__AVX512F__)
+    SwapSquares<kStep, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>(rows[i],
+                                                                             rows[i + kStep]);
+#elif defined(__AVX2__)
+    SwapSquares<kStep, 0, 1, 2, 3, 4, 5, 6, 7>(rows[i], rows[i + kStep]);
+#else
+    SwapSquares<kStep, 0, 1, 2, 3>(rows[i], rows[i + kStep]);
+#endif
+  }
+}
+
+inline void Transpose(Vec (&rows)[kLanes]) {
+  SwapSquaresOfStep<1>(rows);
+  SwapSquaresOfStep<2>(rows);
+  if constexpr (kLanes >= 8) SwapSquaresOfStep<4>(rows);
+  if constexpr (kLanes >= 16) SwapSquaresOfStep<8>(rows);
+}
+
+}  // namespace sfmla::SFMLA_ISA_NAMESPACE

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a SparseFlashMla call that decide which keys a query row sees. Shared by the planner
+// (SparseFlashMlaMetadata) and the kernels; plain data, so it travels inside tiling data.
+#pragma once
+
+#include <cstdint>
+
+namespace sfmla {
+
+inline constexpr int64_t kHeadDim = 512;
+inline constexpr int32_t kUnlimitedWindow = -1;
+
+enum class Layout : int32_t { kBsnd = 0, kTnd = 1, kPaged = 2 };
+inline constexpr const char* kLayoutNames[] = {"BSND", "TND", "PA_BBND"};
+
+enum class MaskMode : int32_t { kNone = 0, kCausal = 3, kWindow = 4 };
+
+struct AttentionRules {
+  Layout layout_q = Layout::kBsnd;
+  Layout layout_kv = Layout::kBsnd;
+  int32_t heads = 0;  // query heads, N1
+  MaskMode ori_mask = MaskMode::kNone;
+  MaskMode cmp_mask = MaskMode::kNone;     // kNone without a compressed cache
+  int32_t window_left = kUnlimitedWindow;  // tokens; kUnlimitedWindow unless ori_mask is kWindow
+  int32_t window_right = kUnlimitedWindow;
+  int32_t cmp_ratio = 1;  // original tokens per compressed row; 1 without a cache
+  bool has_ori = false;
+  bool has_cmp = false;
+  int64_t ori_topk = 0;  // width of the original index list; 0: the original part is dense
+  int64_t cmp_topk = 0;  // width of the compressed index list; 0: the compressed part is dense
+
+  bool uses_residual() const { return has_cmp && cmp_mask == MaskMode::kCausal && cmp_ratio != 1; }
+};
+
+}  // namespace sfmla

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seven length tensors of a call, read into per-request lengths; and the checks of their
+// values.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.h"
+#include "op_kernel/common/attention_call.h"
+#include "op_kernel/common/kv_range.h"
+
+namespace sfmla {
+
+// Extents that stand in where no length tensor says more, and bound those that do. A planner that
+// does not know one passes kUnknownExtent.
+inline constexpr int64_t kUnknownExtent = INT32_MAX;
+
+struct LengthTensors {
+  Layout layout_q = Layout::kBsnd;
+  Layout layout_kv = Layout::kBsnd;
+  bool has_ori = true;
+  bool has_cmp = false;
+  bool uses_residual = false;
+  int64_t batch = 0;
+  int64_t cmp_ratio = 1;
+  int64_t query_extent = 0;  // S1 (BSND) or T1 (TND)
+  int64_t ori_extent = 0;    // S2 (BSND), T2 (TND), or table columns x block size (paged)
+  int64_t cmp_extent = 0;    // the same for the compressed cache
+
+  const int32_t* cu_seqlens_q = nullptr;
+  const int32_t* cu_seqlens_ori_kv = nullptr;
+  const int32_t* cu_seqlens_cmp_kv = nullptr;
+  const int32_t* seqused_q = nullptr;
+  const int32_t* seqused_ori_kv = nullptr;
+  const int32_t* seqused_cmp_kv = nullptr;
+  const int32_t* cmp_residual_kv = nullptr;
+
+  // Only after CheckValues succeeded.
+  RequestLengths At(int64_t request) const;
+  // Query rows the tensors set aside for the request, used or not.
+  int64_t AllottedQueryRows(int64_t request) const;
+  // Index of the request's first query row among all rows of q.
+  int64_t FirstQueryRow(int64_t request) const;
+  int64_t TotalQueryRows() const;  // sum of the used rows
+
+  // Prefix sums start at 0, never fall and stay within the packed extent; used lengths lie between
+  // 0 and what is set aside; residuals lie in [0, cmp_ratio). The sentence names tensor, position
+  // and value.
+  Status CheckValues(int32_t failure_code) const;
+};
+
+}  // namespace sfmla

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the next keys of a query row come from: one source per part of the KV (original,
+// compressed), dense or indexed, packed, batched or paged.
+#pragma once
+
+#include <cstdint>
+
+#include "op_kernel/common/kv_range.h"
+#include "op_kernel/sparse_flash_mla/tiling_data.h"
+
+namespace sfmla {
+
+// A block-table entry that a row needs and that names no page.
+struct TableFault {
+  bool found = false;
+  bool compressed = false;  // which table
+  int64_t request = 0;
+  int64_t column = 0;
+  int64_t page = 0;
+};
+
+// One cache as one request sees it.
+class RequestCache {
+ public:
+  RequestCache() = default;
+  // `first_row`: row of the packed tensor where the request starts (packed layout only).
+  RequestCache(const CacheGeometry& geometry, Layout layout, const uint16_t* pool,
+               const int32_t* block_table, int64_t request, int64_t first_row);
+
+  // Address of row `row`, or nullptr if its table entry names no page.
+  const uint16_t* Row(int64_t row) const {
+    if (table_ == nullptr) return base_ + row * geometry_->row_stride;
+    const int64_t page = table_[row / geometry_->block_rows];
+    if (page < 0 || page >= geometry_->outer_extent) return nullptr;
+    return base_ + page * geometry_->outer_stride +
+           row % geometry_->block_rows * geometry_->row_stride;
+  }
+
+  TableFault FaultAt(int64_t row, bool compressed, int64_t request) const;
+
+ private:
+  const CacheGeometry* geometry_ = nullptr;
+  const uint16_t* base_ = nullptr;
+  const int32_t* table_ = nullptr;  // this request's row of the block table
+};
+
+// The candidates of one part of a row, in order of attention.
+struct KvPart {
+  RequestCache cache;
+  TokenRange range;                  // tokens the row may see
+  int64_t count = 0;                 // candidates
+  const int32_t* indices = nullptr;  // list of the row; nullptr: dense, candidates are the range
+  bool compressed = false;
+};
+
+// Cuts the candidates of an indexed part at the first negative entry and at its top-k length.
+void EndList(const int32_t* topk_length, KvPart* part);
+
+// Hands out the addresses of the attended keys among candidates [begin, end) of a part.
+class KvCursor {
+ public:
+  KvCursor(const KvPart& part, int64_t begin, int64_t end);
+
+  // Adds addresses to rows[size..capacity) and returns the new size. A bad table entry ends the
+  // walk and is noted in `fault`.
+  int Fill(const uint16_t** rows, int size, int capacity, int64_t request, TableFault* fault);
+  bool done() const { return next_ >= end_; }
+
+ private:
+  const KvPart& part_;
+  int64_t next_;
+  int64_t end_;
+};
+
+}  // namespace sfmla

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op_kernel/sparse_flash_mla_metadata/kernel.h"
+
+#include <cassert>
+#include <cstring>
+
+#include "base/format.h"
+#include "op_kernel/sparse_flash_mla_metadata/call_digest.h"
+#include "op_kernel/sparse_flash_mla_metadata/schedule.h"
+#include "op_kernel/sparse_flash_mla_metadata/tiling_data.h"
+
+namespace sfmla {
+namespace {
+
+using namespace metadata_operand;
+
+const int32_t* Values(const KernelCall& call, Slot slot) {
+  return static_cast<const int32_t*>(call.operands[slot]);
+}
+
+LengthTensors LengthsOf(const SparseFlashMlaMetadataTiling& tiling, const KernelCall& call) {
+  LengthTensors out;
+  out.layout_q = tiling.rules.layout_q;
+  out.layout_kv = tiling.rules.layout_kv;
+  out.has_ori = tiling.rules.has_ori;
+  out.has_cmp = tiling.rules.has_cmp;
+  out.uses_residual = tiling.rules.uses_residual();
+  out.batch = tiling.batch;
+  out.cmp_ratio = tiling.rules.cmp_ratio;
+  out.query_extent = tiling.query_extent;
+  out.ori_extent = tiling.ori_extent;
+  out.cmp_extent = tiling.cmp_extent;
+  out.cu_seqlens_q = Values(call, kCuSeqlensQ);
+  out.cu_seqlens_ori_kv = Values(call, kCuSeqlensOriKv);
+  out.cu_seqlens_cmp_kv = Values(call, kCuSeqlensCmpKv);
+  out.seqused_q = Values(call, kSequsedQ);
+  out.seqused_ori_kv = Values(call, kSequsedOriKv);
+  out.seqused_cmp_kv = Values(call, kSequsedCmpKv);
+  out.cmp_residual_kv = Values(call, kCmpResidualKv);
+  return out;
+}
+
+// One length for each row of q, none of them negative.
+Status CheckTopkLengths(const char* name, const int32_t* values, int64_t count, int64_t rows) {
+  if (values == nullptr) return Status::Ok();
+  if (count < rows) {
+    return Status(code::kRtAicpuException, Str(name, ": ", count, " elements, must be at least ",
+                                               rows, ", one for each query row"));
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    if (values[i] < 0) {
+      return Status(code::kRtAicpuException,
+                    Str(name, "[", i, "]: ", values[i], ", must be at least 0"));
+    }
+  }
+  return Status::Ok();
+}
+
+Status Plan(const SparseFlashMlaMetadataTiling& tiling, const KernelCall& call, Metadata* out) {
+  const LengthTensors lengths = LengthsOf(tiling, call);
+  SFMLA_RETURN_IF_ERROR(lengths.CheckValues(code::kRtAicpuException));
+  const int64_t rows = lengths.batch == 0 ? 0
+                                          : lengths.FirstQueryRow(lengths.batch - 1) +
+                                                lengths.AllottedQueryRows(lengths.batch - 1);
+  const TopkLengths topk{Values(call, kOriTopkLength), Values(call, kCmpTopkLength)};
+  SFMLA_RETURN_IF_ERROR(
+      CheckTopkLengths("ori_topk_length", topk.ori, tiling.ori_topk_lengths, rows));
+  SFMLA_RETURN_IF_ERROR(
+      CheckTopkLengths("cmp_topk_length", topk.cmp, tiling.cmp_topk_lengths, rows));
+
+  BuildSchedule(tiling.rules, lengths, topk,
+                {tiling.cube_cores, tiling.vector_cores, tiling.block_tokens}, out);
+  out->magic = kMagic;
+  out->version = kFormatVersion;
+  out->digest = DigestOf(tiling.rules, lengths);
+  out->digest.records = DigestOfRecords(*out);
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status SparseFlashMlaMetadataKernel(const KernelCall& call) {
+  assert(call.tiling.size() == sizeof(SparseFlashMlaMetadataTiling));
+  SparseFlashMlaMetadataTiling tiling;
+  std::memcpy(&tiling, call.tiling.data(), sizeof(tiling));
+
+  Metadata metadata{};
+  Status status = Plan(tiling, call, &metadata);
+  if (!status.ok()) metadata = Metadata{};
+  std::memcpy(call.operands[kMetadata], &metadata, sizeof(metadata));
+  return status;
+}
+
+}  // namespace sfmla

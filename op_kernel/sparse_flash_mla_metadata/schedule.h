@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Splits the work of a call over cores. Pure: the same input gives the same records.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "op_kernel/common/attention_call.h"
+#include "op_kernel/common/kv_range.h"
+#include "op_kernel/common/length_tensors.h"
+#include "op_kernel/sparse_flash_mla_metadata/metadata_layout.h"
+
+namespace sfmla {
+
+// Partial results of split rows are kept one per chunk; a schedule never asks for more than this.
+inline constexpr int64_t kMaxSplitSlots = 64;
+
+struct ScheduleTarget {
+  int32_t cube_cores = 1;    // 1..36
+  int32_t vector_cores = 1;  // 1..72
+  int32_t block_tokens = 512;
+};
+
+// A place in the order of work: request -> query row -> KV block.
+struct WorkPosition {
+  int64_t request = 0;
+  int64_t row = 0;
+  int64_t block = 0;
+  auto operator<=>(const WorkPosition&) const = default;
+};
+
+// Per-row top-k lengths shorten the cost of a row, never its geometry. nullptr: not given.
+struct TopkLengths {
+  const int32_t* ori = nullptr;  // one per query row of q
+  const int32_t* cmp = nullptr;
+};
+
+// Relative cost of `rows` query rows x heads against `tokens` keys of one KV block: the matrix
+// units work in tiles of 16 rows, the vector units on 64 keys.
+constexpr int64_t BlockCost(int64_t rows, int64_t tokens) {
+  return 6 * ((rows + 15) / 16) + 10 * ((tokens + 63) / 64);
+}
+
+// Fills the cube and vector records of `out` (the rest is not touched). Every core that is enabled
+// starts where the one before it ended; the first starts at (0,0,0), the last ends at (batch,0,0).
+// The load of a core exceeds the mean by at most one indivisible unit: a row, or one chunk of a row
+// when there are fewer rows than cores and slots left for its partial results.
+void BuildSchedule(const AttentionRules& rules, const LengthTensors& lengths,
+                   const TopkLengths& topk_lengths, const ScheduleTarget& target, Metadata* out);
+
+// A row whose chunks belong to more than one core, and where its partial results lie.
+struct SplitRow {
+  int64_t request = 0;
+  int64_t row = 0;
+  int64_t first_slot = 0;
+  int64_t slot_count = 0;  // chunks of the row
+};
+
+// The split rows that the records imply for a call, in order, as many as `available_slots` hold; a
+// row that finds no room is not split and belongs to the core that has its first chunk.
+std::vector<SplitRow> SplitRowsOf(const Metadata& metadata, const AttentionRules& rules,
+                                  const LengthTensors& lengths, int64_t block_tokens,
+                                  int64_t available_slots);
+
+}  // namespace sfmla

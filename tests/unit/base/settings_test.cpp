@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/settings.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+namespace sfmla {
+namespace {
+
+std::map<std::string, std::string> g_environment;
+
+Result<Settings> Parse(std::map<std::string, std::string> environment) {
+  g_environment = std::move(environment);
+  return ParseSettings([](const char* name) -> const char* {
+    const auto it = g_environment.find(name);
+    return it == g_environment.end() ? nullptr : it->second.c_str();
+  });
+}
+
+void CheckRefused(const char* name, const char* value) {
+  CAPTURE(name);
+  CAPTURE(value);
+  const Result<Settings> settings = Parse({{name, value}});
+  REQUIRE_FALSE(settings.ok());
+  CHECK(settings.status().text().find(name) != std::string::npos);
+  CHECK(settings.status().text().find(value) != std::string::npos);
+}
+
+TEST_CASE("settings: defaults") {
+  const Result<Settings> settings = Parse({});
+  REQUIRE(settings.ok());
+  CHECK(settings->num_threads >= 1);
+  CHECK(settings->check == CheckLevel::kOn);
+  CHECK(settings->rules == "cpu");
+  CHECK(settings->isa.empty());
+  CHECK(settings->device_memory_bytes > 0);
+}
+
+TEST_CASE("settings: values") {
+  const Result<Settings> settings = Parse({{"SFMLA_NUM_THREADS", "3"},
+                                           {"SFMLA_CHECK", "off"},
+                                           {"SFMLA_RULES", "ascend950"},
+                                           {"SFMLA_ISA", "generic"},
+                                           {"SFMLA_DEVICE_MEMORY", "5M"}});
+  REQUIRE(settings.ok());
+  CHECK(settings->num_threads == 3);
+  CHECK(settings->check == CheckLevel::kOff);
+  CHECK(settings->rules == "ascend950");
+  CHECK(settings->isa == "generic");
+  CHECK(settings->device_memory_bytes == 5 << 20);
+  CHECK(Parse({{"SFMLA_DEVICE_MEMORY", "7"}})->device_memory_bytes == 7);
+  CHECK(Parse({{"SFMLA_DEVICE_MEMORY", "2K"}})->device_memory_bytes == 2048);
+  CHECK(Parse({{"SFMLA_DEVICE_MEMORY", "1G"}})->device_memory_bytes == 1 << 30);
+}
+
+TEST_CASE("settings: a value that means nothing is refused with name and value") {
+  for (const char* value : {"0", "-1", "two", "1.5", "99999", " 2"}) {
+    CheckRefused("SFMLA_NUM_THREADS", value);
+  }
+  for (const char* value : {"yes", "ON", "1"}) CheckRefused("SFMLA_CHECK", value);
+  for (const char* value : {"ascend310p", "CPU"}) CheckRefused("SFMLA_RULES", value);
+  for (const char* value :
+       {"0", "K", "5T", "-5M", "99999999999999999999", "18446744073709551615G"}) {
+    CheckRefused("SFMLA_DEVICE_MEMORY", value);
+  }
+}
+
+}  // namespace
+}  // namespace sfmla
