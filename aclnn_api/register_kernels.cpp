@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the kernels known to the runtime when the library is loaded.
+#include "op_kernel/sparse_flash_mla/cpu_kernel.h"
+#include "op_kernel/sparse_flash_mla_metadata/kernel.h"
+#include "runtime/kernel_registry.h"
+
+namespace sfmla {
+namespace {
+
+[[gnu::constructor]] void RegisterKernels() {
+  KernelSink& registry = KernelRegistry();
+  registry.Add(DeviceKind::kCpu, kSparseFlashMlaKernel, SparseFlashMlaCpuKernel);
+  registry.Add(DeviceKind::kCpu, kSparseFlashMlaMetadataKernel, SparseFlashMlaMetadataKernel);
+}
+
+}  // namespace
+}  // namespace sfmla

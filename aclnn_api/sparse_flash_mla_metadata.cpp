@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aclnnop/aclnn_sparse_flash_mla_metadata.h"
+
+#include "aclnn_api/two_phase.h"
+#include "op_host/sparse_flash_mla_metadata/check.h"
+#include "op_host/sparse_flash_mla_metadata/tiling.h"
+
+namespace {
+
+sfmla::Result<sfmla::Launch> Plan(const sfmla::SparseFlashMlaMetadataArgs& args) {
+  const sfmla::Result<const sfmla::ProductRules*> product = sfmla::ProcessProductRules();
+  if (!product.ok()) return product.status();
+  const sfmla::Result<sfmla::SparseFlashMlaMetadataProblem> problem =
+      sfmla::CheckSparseFlashMlaMetadata(args, *product.value());
+  if (!problem.ok()) return problem.status();
+  return sfmla::PlanSparseFlashMlaMetadata(args, problem.value(), sfmla::PlanningCores(),
+                                           sfmla::CurrentSoc());
+}
+
+}  // namespace
+
+aclnnStatus aclnnSparseFlashMlaMetadataGetWorkspaceSize(
+    const aclTensor* cuSeqlensQOptional, const aclTensor* cuSeqlensOriKvOptional,
+    const aclTensor* cuSeqlensCmpKvOptional, const aclTensor* sequsedQOptional,
+    const aclTensor* sequsedOriKvOptional, const aclTensor* sequsedCmpKvOptional,
+    const aclTensor* cmpResidualKvOptional, const aclTensor* oriTopkLengthOptional,
+    const aclTensor* cmpTopkLengthOptional, int64_t numHeadsQ, int64_t numHeadsKv, int64_t headDim,
+    int64_t batchSize, int64_t maxSeqlenQ, int64_t maxSeqlenOriKv, int64_t maxSeqlenCmpKv,
+    int64_t oriTopk, int64_t cmpTopk, int64_t cmpRatio, int64_t oriMaskMode, int64_t cmpMaskMode,
+    int64_t oriWinLeft, int64_t oriWinRight, const char* layoutQOptional,
+    const char* layoutKvOptional, bool hasOriKv, bool hasCmpKv, const aclTensor* metaData,
+    uint64_t* workspaceSize, aclOpExecutor** executor) {
+  return sfmla::PhaseOne("aclnnSparseFlashMlaMetadataGetWorkspaceSize",
+                         sfmla::code::kAclnnInnerNullptr, workspaceSize, executor, [&] {
+                           using sfmla::MakeOperand;
+                           sfmla::SparseFlashMlaMetadataArgs args;
+                           args.operands = {
+                               MakeOperand("cu_seqlens_q", cuSeqlensQOptional),
+                               MakeOperand("cu_seqlens_ori_kv", cuSeqlensOriKvOptional),
+                               MakeOperand("cu_seqlens_cmp_kv", cuSeqlensCmpKvOptional),
+                               MakeOperand("seqused_q", sequsedQOptional),
+                               MakeOperand("seqused_ori_kv", sequsedOriKvOptional),
+                               MakeOperand("seqused_cmp_kv", sequsedCmpKvOptional),
+                               MakeOperand("cmp_residual_kv", cmpResidualKvOptional),
+                               MakeOperand("ori_topk_length", oriTopkLengthOptional),
+                               MakeOperand("cmp_topk_length", cmpTopkLengthOptional),
+                               MakeOperand("metadata", metaData),
+                           };
+                           args.num_heads_q = numHeadsQ;
+                           args.num_heads_kv = numHeadsKv;
+                           args.head_dim = headDim;
+                           args.batch_size = batchSize;
+                           args.max_seqlen_q = maxSeqlenQ;
+                           args.max_seqlen_ori_kv = maxSeqlenOriKv;
+                           args.max_seqlen_cmp_kv = maxSeqlenCmpKv;
+                           args.ori_topk = oriTopk;
+                           args.cmp_topk = cmpTopk;
+                           args.attributes = {cmpRatio,        oriMaskMode, cmpMaskMode,
+                                              oriWinLeft,      oriWinRight, layoutQOptional,
+                                              layoutKvOptional};
+                           args.has_ori_kv = hasOriKv;
+                           args.has_cmp_kv = hasCmpKv;
+                           return Plan(args);
+                         });
+}
+
+aclnnStatus aclnnSparseFlashMlaMetadata(void* workspace, uint64_t workspaceSize,
+                                        aclOpExecutor* executor, aclrtStream stream) {
+  return sfmla::PhaseTwo("aclnnSparseFlashMlaMetadata", workspace, workspaceSize, executor, stream);
+}

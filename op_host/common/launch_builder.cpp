@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op_host/common/launch_builder.h"
+
+#include "base/checked_math.h"
+#include "op_kernel/sparse_flash_mla/workspace_layout.h"
+
+namespace sfmla {
+
+int64_t WorkspaceSum::Add(int64_t bytes) {
+  const int64_t offset = bytes_;
+  bytes_ += AlignUp(bytes, kWorkspaceAlignment);
+  return offset;
+}
+
+void AddOperands(std::span<const OperandArg> args, std::span<const OperandUse> uses,
+                 WorkspaceSum* workspace, Launch* launch) {
+  launch->operands.resize(args.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    Operand& operand = launch->operands[i];
+    operand.name = args[i].name;
+    operand.handle = args[i].handle;
+    operand.desc = args[i].desc;
+    operand.is_output = uses[i].is_output;
+    operand.used = uses[i].used;
+    if (uses[i].used && !uses[i].is_output && !uses[i].strided && !IsContiguous(args[i].desc)) {
+      const int64_t bytes = args[i].desc.num_elements() * DataTypeBytes(args[i].desc.dtype);
+      launch->copies.push_back({i, static_cast<uint64_t>(workspace->Add(bytes))});
+    }
+  }
+}
+
+}  // namespace sfmla

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op_host/common/operand.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/checked_math.h"
+#include "base/format.h"
+#include "runtime/device_memory.h"
+
+namespace sfmla {
+namespace {
+
+std::string AxesText(std::initializer_list<Axis> axes) {
+  std::string out;
+  for (const Axis axis : axes) out += Str(out.empty() ? "" : ", ", AxisName(axis));
+  return Str("(", out, ")");
+}
+
+// Element offsets, relative to the data pointer, of the first and last element of a view.
+struct ElementSpan {
+  int64_t first = 0;
+  int64_t last = 0;
+};
+
+std::optional<ElementSpan> SpanOf(const TensorDesc& desc) {
+  ElementSpan out{desc.offset, desc.offset};
+  for (int64_t i = 0; i < desc.rank; ++i) {
+    const auto axis = static_cast<size_t>(i);
+    const std::optional<int64_t> reach = CheckedMul(desc.dims[axis] - 1, desc.strides[axis]);
+    if (!reach) return std::nullopt;
+    int64_t& end = *reach < 0 ? out.first : out.last;
+    const std::optional<int64_t> moved = CheckedAdd(end, *reach);
+    if (!moved) return std::nullopt;
+    end = *moved;
+  }
+  return out;
+}
+
+}  // namespace
+
+OperandArg MakeOperand(const char* name, const aclTensor* handle) {
+  OperandArg out;
+  out.name = name;
+  out.handle = handle;
+  if (handle == nullptr) return out;
+  if (const std::shared_ptr<Tensor> tensor = FindTensor(handle)) {
+    out.live = true;
+    out.desc = Describe(*tensor);
+  }
+  return out;
+}
+
+const char* AxisName(Axis axis) {
+  switch (axis) {
+    case Axis::kB:
+      return "B";
+    case Axis::kBPlus1:
+      return "B+1";
+    case Axis::kS1:
+      return "S1";
+    case Axis::kT1:
+      return "T1";
+    case Axis::kN1:
+      return "N1";
+    case Axis::kN2:
+      return "N2";
+    case Axis::kG:
+      return "G";
+    case Axis::kD:
+      return "D";
+    case Axis::kOriOuter:
+      return "pages";
+    case Axis::kOriRows:
+      return "tokens";
+    case Axis::kCmpOuter:
+      return "pages";
+    case Axis::kCmpRows:
+      return "tokens";
+    case Axis::kOriColumns:
+      return "pages per request";
+    case Axis::kCmpColumns:
+      return "pages per request";
+    case Axis::kK1:
+      return "K1";
+    case Axis::kK:
+      return "K";
+    case Axis::kMetadataWords:
+      return "1024";
+  }
+  return "?";
+}
+
+void AxisTable::Fix(Axis axis, int64_t extent, const char* why) { entries_[axis] = {extent, why}; }
+
+int64_t AxisTable::Of(Axis axis) const {
+  const auto it = entries_.find(axis);
+  return it == entries_.end() ? 0 : it->second.extent;
+}
+
+Status AxisTable::BindAxis(const OperandArg& operand, size_t position, Axis axis) {
+  const int64_t extent = operand.desc.dims[position];
+  const auto [it, is_new] = entries_.try_emplace(axis, Entry{extent, Str("as in ", operand.name)});
+  if (is_new || it->second.extent == extent) return Status::Ok();
+  return Refuse(Str(operand.name, ": axis ", position, " (", AxisName(axis), ") is ", extent,
+                    ", must be ", it->second.extent, " ", it->second.why));
+}
+
+Status AxisTable::Bind(const OperandArg& operand, std::initializer_list<Axis> axes) {
+  if (operand.desc.rank != static_cast<int64_t>(axes.size())) {
+    return Refuse(Str(operand.name, ": rank ", operand.desc.rank, ", must be ", axes.size(), " ",
+                      AxesText(axes)));
+  }
+  size_t position = 0;
+  for (const Axis axis : axes) {
+    if (operand.desc.dims[position] < 0) {
+      return Refuse(Str(operand.name, ": axis ", position, " (", AxisName(axis), ") is ",
+                        operand.desc.dims[position], ", must be at least 0"));
+    }
+    SFMLA_RETURN_IF_ERROR(BindAxis(operand, position, axis));
+    ++position;
+  }
+  return Status::Ok();
+}
+
+Status Refuse(std::string text) { return Status(code::kAclnnParamInvalid, std::move(text)); }
+
+Status CheckLive(const OperandArg& operand) {
+  if (operand.handle == nullptr || operand.live) return Status::Ok();
+  return Refuse(Str(operand.name,
+                    ": the handle is no live aclTensor (destroyed, or not made by "
+                    "aclCreateTensor)"));
+}
+
+Status CheckFormat(const OperandArg& operand) {
+  // The plain formats name axes only; the private ones change where elements lie.
+  constexpr aclFormat kPlain[] = {ACL_FORMAT_UNDEFINED, ACL_FORMAT_ND,   ACL_FORMAT_NCHW,
+                                  ACL_FORMAT_NHWC,      ACL_FORMAT_HWCN, ACL_FORMAT_NDHWC,
+                                  ACL_FORMAT_NCDHW,     ACL_FORMAT_NC,   ACL_FORMAT_NCL};
+  if (std::find(std::begin(kPlain), std::end(kPlain), operand.desc.format) != std::end(kPlain)) {
+    return Status::Ok();
+  }
+  return Refuse(Str(operand.name, ": format ", static_cast<int>(operand.desc.format),
+                    ", must be ACL_FORMAT_ND (2)"));
+}
+
+Status CheckDtype(const OperandArg& operand, aclDataType dtype, const char* why) {
+  if (operand.desc.dtype == dtype) return Status::Ok();
+  return Refuse(Str(operand.name, ": dtype ", DataTypeName(operand.desc.dtype), ", must be ",
+                    DataTypeName(dtype), why));
+}
+
+bool IsContiguous(const TensorDesc& desc) {
+  int64_t expected = 1;
+  for (int64_t i = desc.rank - 1; i >= 0; --i) {
+    const auto axis = static_cast<size_t>(i);
+    if (desc.dims[axis] != 1 && desc.strides[axis] != expected) return false;
+    expected *= desc.dims[axis];
+  }
+  return true;
+}
+
+Status CheckContiguous(const OperandArg& operand) {
+  if (IsContiguous(operand.desc)) return Status::Ok();
+  return Refuse(Str(operand.name, ": the view is not contiguous, an output must be"));
+}
+
+Status CheckData(const OperandArg& operand) {
+  const TensorDesc& desc = operand.desc;
+  if (desc.data == nullptr || desc.num_elements() == 0) return Status::Ok();
+  const int64_t element_bytes = DataTypeBytes(desc.dtype);
+  const auto address = reinterpret_cast<uintptr_t>(desc.data);
+  if (address % static_cast<uintptr_t>(element_bytes) != 0) {
+    return Refuse(Str(operand.name, ": data address ", desc.data, ", must be a multiple of ",
+                      element_bytes, ", the size of an element"));
+  }
+  const std::optional<ElementSpan> span = SpanOf(desc);
+  if (!span) {
+    return Refuse(Str(operand.name, ": extents x strides reach past 2^63 elements"));
+  }
+  const char* first = static_cast<const char*>(desc.data) + span->first * element_bytes;
+  const auto bytes =
+      static_cast<uint64_t>(span->last - span->first + 1) * static_cast<uint64_t>(element_bytes);
+  return CheckAccessible(operand.name, first, bytes, code::kAclnnParamInvalid);
+}
+
+}  // namespace sfmla

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operand as the caller gave it, and the checks every operand goes through.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+
+#include "base/status.h"
+#include "runtime/tensor.h"
+
+namespace sfmla {
+
+struct OperandArg {
+  const char* name = "";
+  const aclTensor* handle = nullptr;
+  bool live = false;  // handle is a tensor that exists
+  TensorDesc desc;    // meaningful when live
+
+  // NULL and, for optional operands, zero elements both mean absent.
+  bool absent() const { return handle == nullptr || (live && desc.num_elements() == 0); }
+  bool present() const { return !absent(); }
+};
+
+OperandArg MakeOperand(const char* name, const aclTensor* handle);
+
+// Axes of the tensors of this family; one spelling each, see docs/glossary.md.
+enum class Axis : uint8_t {
+  kB,
+  kBPlus1,
+  kS1,
+  kT1,
+  kN1,
+  kN2,
+  kG,
+  kD,
+  kOriOuter,
+  kOriRows,
+  kCmpOuter,
+  kCmpRows,  // pages or S/T of the two caches
+  kOriColumns,
+  kCmpColumns,  // columns of the block tables
+  kK1,
+  kK,
+  kMetadataWords,
+};
+
+const char* AxisName(Axis axis);
+
+// The extents of named axes, each fixed by a constant or by the first operand that has it.
+class AxisTable {
+ public:
+  void Fix(Axis axis, int64_t extent, const char* why);
+
+  // Checks rank and extents of `operand` against `axes`; axes not seen before take its extents.
+  Status Bind(const OperandArg& operand, std::initializer_list<Axis> axes);
+
+  // 0 for an axis no operand has.
+  int64_t Of(Axis axis) const;
+
+ private:
+  struct Entry {
+    int64_t extent;
+    std::string why;  // "as in q"
+  };
+  Status BindAxis(const OperandArg& operand, size_t position, Axis axis);
+
+  std::map<Axis, Entry> entries_;
+};
+
+// 161002 with one sentence each.
+Status Refuse(std::string text);
+Status CheckLive(const OperandArg& operand);
+Status CheckFormat(const OperandArg& operand);
+Status CheckDtype(const OperandArg& operand, aclDataType dtype, const char* why);
+Status CheckContiguous(const OperandArg& operand);
+// The data pointer: element-aligned, and the view inside one live allocation. A NULL pointer
+// passes: planning needs no data.
+Status CheckData(const OperandArg& operand);
+
+// Whether the view is contiguous; the stride of an axis of extent 1 does not matter.
+bool IsContiguous(const TensorDesc& desc);
+
+}  // namespace sfmla

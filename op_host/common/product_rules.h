@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each product accepts: one row per value of SFMLA_RULES. The row `cpu` is the union; the
+// others refuse what that product refuses, with the codes and words of this library.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "op_host/common/attention_attributes.h"
+
+namespace sfmla {
+
+struct ProductRules {
+  std::string_view name;
+  bool heads_power_of_two;
+  bool window_127_0_only;          // dense original part: mask 4, window 127/0
+  bool window_needs_mask_4;        // other masks: both windows -1
+  bool cmp_mask_causal_only;       // with a compressed cache
+  bool ratio_by_mode;              // SWA 1, CSA 4, HCA 128
+  bool swa_neutral_attributes;     // without a compressed cache: cmp_mask_mode 0, cmp_ratio 1
+  bool ori_sparse_only_alone;      // original index list: SWA only, mask 0, windows >= 0
+  bool ori_sparse_dense_ignored;   // original list + dense compressed part: the list is ignored
+  bool cmp_topk_length;            // accepted
+  bool superfluous_refused;        // tensors the mode does not use
+  bool paged_needs_cmp_lengths;    // seqused_cmp_kv or cmp_topk_length, main operator
+  bool planner_needs_cmp_lengths;  // seqused_cmp_kv with paged caches, metadata operator
+  bool page_rows_packed;           // only the page stride is free
+  int64_t max_cmp_topk;
+  int64_t block_size_multiple;
+};
+
+std::span<const ProductRules> AllProductRules();
+// The row of SFMLA_RULES, or the sentence about a wrong environment variable.
+Result<const ProductRules*> ProcessProductRules();
+
+// 161002 with the product's name behind the sentence.
+Status RefuseFor(const ProductRules& product, const std::string& text);
+
+// Refuses attributes that the product refuses and the union accepts.
+Status CheckProductAttributes(const ProductRules& product, const AttentionAttributes& given,
+                              const AttentionRules& rules);
+
+}  // namespace sfmla

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op_host/sparse_flash_mla/product_check.h"
+
+#include "base/format.h"
+
+namespace sfmla {
+namespace {
+
+using namespace smla_operand;
+
+struct Call {
+  const ProductRules& product;
+  const SparseFlashMlaArgs& args;
+  const SparseFlashMlaProblem& problem;
+
+  const AttentionRules& rules() const { return problem.rules; }
+  Status Refuse(const std::string& text) const { return RefuseFor(product, text); }
+};
+
+Status CheckCompressedLengths(const Call& call) {
+  const AttentionRules& rules = call.rules();
+  if (!call.product.cmp_topk_length && call.args.at(kCmpTopkLength).present()) {
+    return call.Refuse("cmp_topk_length: given, must be absent");
+  }
+  if (call.product.paged_needs_cmp_lengths && rules.has_cmp && rules.layout_kv == Layout::kPaged &&
+      call.args.at(kSequsedCmpKv).absent() && call.args.at(kCmpTopkLength).absent()) {
+    return call.Refuse(
+        "seqused_cmp_kv: absent, must be given with a paged cmp_kv (or cmp_topk_length)");
+  }
+  return Status::Ok();
+}
+
+Status CheckPaging(const Call& call) {
+  const AttentionRules& rules = call.rules();
+  for (const bool compressed : {false, true}) {
+    if (compressed && !rules.has_cmp) break;
+    const CacheGeometry& cache = compressed ? call.problem.cmp : call.problem.ori;
+    const char* name = compressed ? "cmp_kv" : "ori_kv";
+    if (rules.layout_kv == Layout::kPaged && cache.block_rows % call.product.block_size_multiple) {
+      return call.Refuse(Str(name, ": block size ", cache.block_rows, ", must be a multiple of ",
+                             call.product.block_size_multiple));
+    }
+    if (!call.product.page_rows_packed) continue;
+    const TensorDesc& desc = call.args.at(compressed ? kCmpKv : kOriKv).desc;
+    const bool packed = rules.layout_kv == Layout::kPaged
+                            ? cache.row_stride == kHeadDim || cache.block_rows == 1
+                            : IsContiguous(desc);
+    if (!packed) {
+      return call.Refuse(Str(name, ": row stride ", cache.row_stride,
+                             ", only the page stride may differ from a contiguous tensor"));
+    }
+  }
+  return Status::Ok();
+}
+
+Status CheckSuperfluous(const Call& call) {
+  for (size_t slot = 0; slot < call.args.operands.size(); ++slot) {
+    const OperandArg& operand = call.args.operands[slot];
+    if (operand.handle != nullptr && !call.problem.uses[slot].used &&
+        slot != static_cast<size_t>(kSoftmaxLse)) {
+      return call.Refuse(Str(operand.name, ": given, must be absent in mode ",
+                             ModeName(call.rules()), " with layout_kv ",
+                             kLayoutNames[static_cast<int>(call.rules().layout_kv)]));
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status CheckProduct(const ProductRules& product, const SparseFlashMlaArgs& args,
+                    const SparseFlashMlaProblem& problem) {
+  const Call call{product, args, problem};
+  SFMLA_RETURN_IF_ERROR(CheckProductAttributes(product, args.attributes, problem.rules));
+  SFMLA_RETURN_IF_ERROR(CheckCompressedLengths(call));
+  SFMLA_RETURN_IF_ERROR(CheckPaging(call));
+  return product.superfluous_refused ? CheckSuperfluous(call) : Status::Ok();
+}
+
+}  // namespace sfmla

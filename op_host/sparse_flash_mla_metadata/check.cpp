@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op_host/sparse_flash_mla_metadata/check.h"
+
+#include "base/format.h"
+#include "op_kernel/common/length_tensors.h"
+
+namespace sfmla {
+namespace {
+
+using namespace metadata_operand;
+
+constexpr int64_t kMetadataElements = 1024;
+
+class Checker {
+ public:
+  Checker(const SparseFlashMlaMetadataArgs& args, const ProductRules& product)
+      : args_(args), product_(product) {}
+  Result<SparseFlashMlaMetadataProblem> Run();
+
+ private:
+  const OperandArg& At(Slot slot) const { return args_.at(slot); }
+  bool Used(Slot slot) const { return problem_.uses[static_cast<size_t>(slot)].used; }
+  bool IsTndQuery() const { return problem_.rules.layout_q == Layout::kTnd; }
+  Layout LayoutKv() const { return problem_.rules.layout_kv; }
+
+  Status CheckScalars() const;
+  Status CheckAttributeValues();
+  void MarkUses();
+  void Use(Slot slot) { problem_.uses[static_cast<size_t>(slot)].used = At(slot).present(); }
+  Status CheckTensors();
+  Status CheckInt32(Slot slot, std::initializer_list<Axis> axes);
+  Status FindBatch();
+  Status CheckTopkLength(Slot slot);
+  Status Require(Slot slot, const char* why) const;
+  Status CheckPresence() const;
+  Status SetExtents();
+
+  const SparseFlashMlaMetadataArgs& args_;
+  const ProductRules& product_;
+  AxisTable axes_;
+  SparseFlashMlaMetadataProblem problem_;
+};
+
+Status CheckAtLeastZero(const char* name, int64_t value) {
+  if (value >= 0 && value <= INT32_MAX) return Status::Ok();
+  return Refuse(Str(name, ": ", value, ", must be in [0, ", INT32_MAX, "]"));
+}
+
+Status Checker::CheckScalars() const {
+  SFMLA_RETURN_IF_ERROR(CheckAtLeastZero("batch_size", args_.batch_size));
+  SFMLA_RETURN_IF_ERROR(CheckAtLeastZero("max_seqlen_q", args_.max_seqlen_q));
+  SFMLA_RETURN_IF_ERROR(CheckAtLeastZero("max_seqlen_ori_kv", args_.max_seqlen_ori_kv));
+  SFMLA_RETURN_IF_ERROR(CheckAtLeastZero("max_seqlen_cmp_kv", args_.max_seqlen_cmp_kv));
+  if (args_.has_ori_kv) SFMLA_RETURN_IF_ERROR(CheckAtLeastZero("ori_topk", args_.ori_topk));
+  if (args_.has_cmp_kv) SFMLA_RETURN_IF_ERROR(CheckAtLeastZero("cmp_topk", args_.cmp_topk));
+  if (args_.num_heads_q < 1 || args_.num_heads_q > 128) {
+    return Refuse(Str("num_heads_q: ", args_.num_heads_q, ", must be in [1, 128]"));
+  }
+  if (args_.num_heads_kv != 1) {
+    return Refuse(Str("num_heads_kv: ", args_.num_heads_kv, ", must be 1"));
+  }
+  if (args_.head_dim != kHeadDim) {
+    return Refuse(Str("head_dim: ", args_.head_dim, ", must be ", kHeadDim));
+  }
+  return Status::Ok();
+}
+
+Status Checker::CheckAttributeValues() {
+  // The planner's layouts have no default, unlike those of the main operator.
+  if (args_.attributes.layout_q == nullptr) return Refuse("layout_q: NULL, must be BSND or TND");
+  if (args_.attributes.layout_kv == nullptr) {
+    return Refuse("layout_kv: NULL, must be BSND, TND or PA_BBND");
+  }
+  const Result<AttentionRules> rules = CheckAttributes(
+      args_.attributes, {args_.has_ori_kv, args_.has_cmp_kv, args_.ori_topk, args_.cmp_topk});
+  if (!rules.ok()) return rules.status();
+  problem_.rules = rules.value();
+  problem_.rules.heads = static_cast<int32_t>(args_.num_heads_q);
+  return CheckProductAttributes(product_, args_.attributes, problem_.rules);
+}
+
+void Checker::MarkUses() {
+  const AttentionRules& rules = problem_.rules;
+  const bool packed = LayoutKv() == Layout::kTnd;
+  if (IsTndQuery()) Use(kCuSeqlensQ);
+  Use(kSequsedQ);
+  if (rules.has_ori) {
+    if (packed) Use(kCuSeqlensOriKv);
+    Use(kSequsedOriKv);
+    if (rules.ori_topk > 0) Use(kOriTopkLength);
+  }
+  if (rules.has_cmp) {
+    if (packed) Use(kCuSeqlensCmpKv);
+    Use(kSequsedCmpKv);
+    if (rules.uses_residual()) Use(kCmpResidualKv);
+    if (rules.cmp_topk > 0) Use(kCmpTopkLength);
+  }
+  problem_.uses[kMetadata] = {.used = true, .is_output = true};
+}
+
+Status Checker::Require(Slot slot, const char* why) const {
+  if (At(slot).present()) return Status::Ok();
+  return Refuse(Str(At(slot).name, ": absent, must be given ", why));
+}
+
+Status Checker::CheckPresence() const {
+  const AttentionRules& rules = problem_.rules;
+  if (IsTndQuery()) SFMLA_RETURN_IF_ERROR(Require(kCuSeqlensQ, "with layout_q TND"));
+  if (rules.has_ori) {
+    if (LayoutKv() == Layout::kTnd) {
+      SFMLA_RETURN_IF_ERROR(Require(kCuSeqlensOriKv, "with layout_kv TND"));
+    }
+    if (LayoutKv() == Layout::kPaged && rules.ori_topk == 0) {
+      SFMLA_RETURN_IF_ERROR(
+          Require(kSequsedOriKv, "with layout_kv PA_BBND unless ori_topk is positive"));
+    }
+    if (rules.ori_topk > 0 && rules.ori_mask == MaskMode::kNone) {
+      SFMLA_RETURN_IF_ERROR(
+          Require(kOriTopkLength, "with a positive ori_topk when ori_mask_mode is 0"));
+    }
+  }
+  if (!rules.has_cmp) return Status::Ok();
+  if (product_.planner_needs_cmp_lengths && LayoutKv() == Layout::kPaged) {
+    SFMLA_RETURN_IF_ERROR(Require(kSequsedCmpKv, "with has_cmp_kv and layout_kv PA_BBND"));
+  }
+  if (LayoutKv() == Layout::kTnd) {
+    SFMLA_RETURN_IF_ERROR(Require(kCuSeqlensCmpKv, "with has_cmp_kv and layout_kv TND"));
+  }
+  if (rules.uses_residual()) {
+    SFMLA_RETURN_IF_ERROR(
+        Require(kCmpResidualKv, "with has_cmp_kv when cmp_mask_mode is 3 and cmp_ratio is not 1"));
+  }
+  if (rules.cmp_topk > 0 && rules.cmp_mask == MaskMode::kNone) {
+    SFMLA_RETURN_IF_ERROR(
+        Require(kCmpTopkLength, "with a positive cmp_topk when cmp_mask_mode is 0"));
+  }
+  return Status::Ok();
+}
+
+Status Checker::CheckInt32(Slot slot, std::initializer_list<Axis> axes) {
+  if (!Used(slot)) return Status::Ok();
+  SFMLA_RETURN_IF_ERROR(CheckDtype(At(slot), ACL_INT32, ""));
+  return axes_.Bind(At(slot), axes);
+}
+
+// B from the most telling source: the prefix sums of the queries, batch_size, any other tensor.
+Status Checker::FindBatch() {
+  const auto fix = [&](int64_t batch, const char* why) {
+    axes_.Fix(Axis::kB, batch, why);
+    axes_.Fix(Axis::kBPlus1, batch + 1, why);
+  };
+  if (IsTndQuery()) {
+    SFMLA_RETURN_IF_ERROR(CheckInt32(kCuSeqlensQ, {Axis::kBPlus1}));
+    fix(axes_.Of(Axis::kBPlus1) - 1, "(B from cu_seqlens_q)");
+  } else if (args_.batch_size > 0) {
+    fix(args_.batch_size, "(B from batch_size)");
+  } else {
+    for (const Slot slot : {kSequsedQ, kSequsedOriKv, kSequsedCmpKv}) {
+      if (!Used(slot) || axes_.Of(Axis::kB) > 0) continue;
+      SFMLA_RETURN_IF_ERROR(CheckInt32(slot, {Axis::kB}));
+      fix(axes_.Of(Axis::kB), "(B from the first seqused tensor)");
+    }
+  }
+  problem_.batch = axes_.Of(Axis::kB);
+  if (problem_.batch == 0) {
+    return Refuse(
+        "batch_size: 0, must be at least 1 with layout_q BSND when no seqused tensor "
+        "tells the number of requests");
+  }
+  if (args_.batch_size > 0 && args_.batch_size != problem_.batch) {
+    return Refuse(Str("batch_size: ", args_.batch_size, ", must be 0 or ", problem_.batch,
+                      " as cu_seqlens_q says"));
+  }
+  return Status::Ok();
+}
+
+Status Checker::CheckTopkLength(Slot slot) {
+  if (!Used(slot)) return Status::Ok();
+  if (IsTndQuery()) return CheckInt32(slot, {Axis::kT1, Axis::kN2});
+  return CheckInt32(slot, {Axis::kB, Axis::kS1, Axis::kN2});
+}
+
+Status Checker::CheckTensors() {
+  for (const OperandArg& operand : args_.operands) SFMLA_RETURN_IF_ERROR(CheckLive(operand));
+  if (At(kMetadata).handle == nullptr) {
+    return Refuse("metadata: NULL, must be an INT32 tensor of 1024 elements");
+  }
+  axes_.Fix(Axis::kN2, 1, "(one key/value head)");
+  axes_.Fix(Axis::kMetadataWords, kMetadataElements, "(words of a plan)");
+  SFMLA_RETURN_IF_ERROR(FindBatch());
+  if (!IsTndQuery() && args_.max_seqlen_q > 0) {
+    axes_.Fix(Axis::kS1, args_.max_seqlen_q, "as max_seqlen_q");
+  }
+  for (const Slot slot : {kCuSeqlensOriKv, kCuSeqlensCmpKv}) {
+    SFMLA_RETURN_IF_ERROR(CheckInt32(slot, {Axis::kBPlus1}));
+  }
+  for (const Slot slot : {kSequsedQ, kSequsedOriKv, kSequsedCmpKv, kCmpResidualKv}) {
+    SFMLA_RETURN_IF_ERROR(CheckInt32(slot, {Axis::kB}));
+  }
+  SFMLA_RETURN_IF_ERROR(CheckTopkLength(kOriTopkLength));
+  SFMLA_RETURN_IF_ERROR(CheckTopkLength(kCmpTopkLength));
+  SFMLA_RETURN_IF_ERROR(CheckInt32(kMetadata, {Axis::kMetadataWords}));
+  SFMLA_RETURN_IF_ERROR(CheckContiguous(At(kMetadata)));
+  for (size_t slot = 0; slot < args_.operands.size(); ++slot) {
+    if (!problem_.uses[slot].used) continue;
+    SFMLA_RETURN_IF_ERROR(CheckFormat(args_.operands[slot]));
+    SFMLA_RETURN_IF_ERROR(CheckData(args_.operands[slot]));
+  }
+  return Status::Ok();
+}
+
+// A length that no tensor gives must come from an attribute; where one gives it, the attribute is
+// an upper bound at most, and only a batched layout knows it for sure.
+Status Checker::SetExtents() {
+  const auto extent_of = [](int64_t max_seqlen, bool bounded) {
+    return bounded && max_seqlen > 0 ? max_seqlen : kUnknownExtent;
+  };
+  const auto needs = [](const char* name, const char* instead) {
+    return Refuse(
+        Str(name, ": 0, must be at least 1 with this layout when ", instead, " is absent"));
+  };
+  const AttentionRules& rules = problem_.rules;
+  const bool batched_kv = LayoutKv() == Layout::kBsnd;
+  if (!IsTndQuery() && args_.max_seqlen_q == 0 && !Used(kSequsedQ)) {
+    return needs("max_seqlen_q", "seqused_q");
+  }
+  if (rules.has_ori && batched_kv && args_.max_seqlen_ori_kv == 0 && !Used(kSequsedOriKv)) {
+    return needs("max_seqlen_ori_kv", "seqused_ori_kv");
+  }
+  if (rules.has_cmp && batched_kv && args_.max_seqlen_cmp_kv == 0 && !Used(kSequsedCmpKv)) {
+    return needs("max_seqlen_cmp_kv", "seqused_cmp_kv");
+  }
+  const int64_t rows_per_request = axes_.Of(Axis::kS1);
+  problem_.query_extent = extent_of(rows_per_request, !IsTndQuery());
+  problem_.ori_extent = extent_of(args_.max_seqlen_ori_kv, batched_kv);
+  problem_.cmp_extent = extent_of(args_.max_seqlen_cmp_kv, batched_kv);
+  return Status::Ok();
+}
+
+Result<SparseFlashMlaMetadataProblem> Checker::Run() {
+  const auto check = [&]() -> Status {
+    SFMLA_RETURN_IF_ERROR(CheckScalars());
+    SFMLA_RETURN_IF_ERROR(CheckAttributeValues());
+    MarkUses();
+    SFMLA_RETURN_IF_ERROR(CheckPresence());
+    SFMLA_RETURN_IF_ERROR(CheckTensors());
+    return SetExtents();
+  };
+  if (Status status = check(); !status.ok()) return status;
+  return problem_;
+}
+
+}  // namespace
+
+Result<SparseFlashMlaMetadataProblem> CheckSparseFlashMlaMetadata(
+    const SparseFlashMlaMetadataArgs& args, const ProductRules& product) {
+  return Checker(args, product).Run();
+}
+
+}  // namespace sfmla
