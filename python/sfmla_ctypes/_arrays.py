@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one gate from arrays to aclTensor: shapes, strides and addresses as they are, no copies."""
+
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._device_array import DeviceArray
+from ._dlpack import import_array
+from ._dtypes import acl_type
+from ._errors import refuse
+from ._layout import Layout, layout_of
+from ._library import ffi, lib
+
+
+class SupportsDLPack(Protocol):
+    """An array of another package, in CPU memory."""
+
+    def __dlpack__(self) -> Any: ...
+    def __dlpack_device__(self) -> Any: ...
+
+
+class SupportsArrayInterface(Protocol):
+    """An object with NumPy's array interface."""
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+
+Array: TypeAlias = NDArray[Any] | DeviceArray
+ArrayLike: TypeAlias = Array | SupportsDLPack | SupportsArrayInterface
+
+
+def as_array(name: str, value: ArrayLike | None) -> Array | None:
+    """The argument as a NumPy or device array on the same memory; None stays None.
+
+    TypeError for what is no array, a list included: turning one into an array would guess a dtype.
+    """
+    if value is None or isinstance(value, np.ndarray | DeviceArray):
+        return value
+    if hasattr(value, "__array_interface__"):
+        return np.asarray(value)
+    if not hasattr(value, "__dlpack__"):
+        raise TypeError(
+            f"{name}: {type(value).__name__}, must be a NumPy array, a DeviceArray or an object "
+            "with __dlpack__ or __array_interface__"
+        )
+    try:
+        return import_array(value)
+    except (BufferError, RuntimeError) as error:
+        raise TypeError(f"{name}: {error}") from error
+
+
+def as_arrays(**values: ArrayLike | None) -> dict[str, Array | None]:
+    """`as_array` of each argument, by name and in order."""
+    return {name: as_array(name, value) for name, value in values.items()}
+
+
+def as_output(name: str, value: ArrayLike) -> Array:
+    """As `as_array`, for an array that is written."""
+    array = as_array(name, value)
+    assert array is not None
+    if isinstance(value, np.ndarray) and not value.flags.writeable:
+        raise refuse(f"{name}: the array is read-only, must be writable")
+    return array
+
+
+def empty(shape: tuple[int, ...], dtype: Any, on_device: bool) -> Array:
+    """New contiguous array with undefined contents."""
+    return DeviceArray.empty(shape, dtype) if on_device else np.empty(shape, dtype)
+
+
+def host_span(name: str, array: Array) -> tuple[int, int]:
+    """Bytes (begin, end) of host memory that a task may touch; empty for a device array."""
+    if isinstance(array, DeviceArray):
+        return (0, 0)
+    layout = _layout(name, array)
+    return (layout.begin, layout.end)
+
+
+def _layout(name: str, array: Array) -> Layout:
+    return array.layout(name) if isinstance(array, DeviceArray) else layout_of(name, array)
+
+
+def create_tensor(name: str, array: Array | None) -> Any:
+    """The aclTensor* of an array, destroyed with the returned object; NULL for None.
+
+    Storage is described as one axis from the lowest to the highest element. Extents of 0 give a
+    tensor without data.
+    """
+    if array is None:
+        return ffi.NULL
+    dtype = acl_type(name, array.dtype)
+    layout = _layout(name, array)
+    rank, storage_elements = array.ndim, (layout.end - layout.begin) // array.itemsize
+    tensor = lib.aclCreateTensor(
+        ffi.new("int64_t[]", array.shape),
+        rank,
+        dtype,
+        # NumPy gives empty arrays any strides; NULL makes them contiguous.
+        ffi.new("int64_t[]", layout.strides) if array.size > 0 else ffi.NULL,
+        layout.offset,
+        lib.ACL_FORMAT_ND,
+        ffi.new("int64_t[1]", [storage_elements]),
+        1,
+        ffi.cast("void *", layout.begin),
+    )
+    return ffi.gc(tensor, lib.aclDestroyTensor)

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays in device memory."""
+
+import math
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._device import Stream, ensure_context
+from ._dlpack import CPU, export_array
+from ._dtypes import acl_type
+from ._errors import check, refuse
+from ._layout import Layout, layout_of
+from ._library import ffi, lib
+
+
+class DeviceMemory:
+    """One allocation, released when the last array or queued task that uses it is gone."""
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = nbytes
+        self.address = 0
+        self._writer: weakref.ref[Stream] | None = None
+        if nbytes == 0:
+            return
+        ensure_context()
+        pointer = ffi.new("void **")
+        code = lib.aclrtMalloc(pointer, nbytes, lib.ACL_MEM_MALLOC_HUGE_FIRST)
+        check("aclrtMalloc", code)
+        self.address = int(ffi.cast("uintptr_t", pointer[0]))
+        weakref.finalize(self, lib.aclrtFree, pointer[0]).atexit = False
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        # NumPy then does the arithmetic of views, and keeps this object alive. Making a view reads
+        # nothing.
+        return {
+            "version": 3,
+            "data": (self.address, False),
+            "shape": (self.nbytes,),
+            "typestr": "|u1",
+        }
+
+    def written_by(self, stream: Stream) -> None:
+        self._writer = weakref.ref(stream)
+
+    def wait_on_host(self) -> None:
+        """Waits for the stream that wrote last and raises its error."""
+        # A stream that has been collected has finished its work.
+        writer = self._writer() if self._writer is not None else None
+        if writer is not None:
+            writer.synchronize()
+        self._writer = None
+
+    def wait_on_stream(self, stream: Stream) -> None:
+        """Lets later work of `stream` start after the stream that wrote last. No host wait."""
+        writer = self._writer() if self._writer is not None else None
+        if writer is not None and writer is not stream and not writer.query():
+            stream.wait(writer)
+
+
+class DeviceArray:
+    """An array of any shape and strides in device memory.
+
+    Made by `empty`, `zeros` and `from_numpy`, and returned by calls whose arrays are DeviceArrays.
+    Views made by indexing and `reshape` share memory. Memory is released when no array and no
+    queued task uses it.
+
+    Reading (`numpy`, `__dlpack__`, NumPy functions) waits for the stream that last wrote the array
+    and raises its error. A call on another stream waits for that stream without holding the host.
+    Overwriting (`copy_from`, `out=`) an array that a task on *another* stream may still read is the
+    caller's to order, with `Stream.wait` or `Stream.synchronize`.
+
+    Attributes: shape, dtype, strides (bytes, as in NumPy), ndim, size, itemsize, nbytes.
+    """
+
+    def __init__(self, memory: DeviceMemory, view: NDArray[Any]) -> None:
+        self._memory = memory
+        self._view = view  # never dereferenced: shape, strides, dtype and address only
+
+    @classmethod
+    def empty(cls, shape: int | Sequence[int], dtype: Any) -> "DeviceArray":
+        """Contiguous array with undefined contents. Untouched pages cost no memory on a CPU."""
+        extents = (shape,) if isinstance(shape, int) else tuple(shape)
+        dtype = np.dtype(dtype)
+        acl_type("array", dtype)
+        memory = DeviceMemory(math.prod(extents) * dtype.itemsize)
+        return cls(memory, np.asarray(memory).view(dtype).reshape(extents))
+
+    @classmethod
+    def zeros(
+        cls, shape: int | Sequence[int], dtype: Any, stream: Stream | None = None
+    ) -> "DeviceArray":
+        """Contiguous array of zeros, filled in the order of `stream`."""
+        array = cls.empty(shape, dtype)
+        if array.nbytes > 0:
+            stream = stream or Stream.current()
+            pointer = ffi.cast("void *", array.address)
+            code = lib.aclrtMemsetAsync(pointer, array.nbytes, 0, array.nbytes, stream.handle)
+            check("aclrtMemsetAsync", code)
+            array._was_queued(stream)
+        return array
+
+    @classmethod
+    def from_numpy(cls, array: Any) -> "DeviceArray":
+        """Copy of a NumPy array, with the same strides.
+
+        The bytes between the first and the last element are copied as they are, so that a view with
+        gaps stays one: `np.ascontiguousarray` first leaves the gaps out.
+        """
+        source = np.asarray(array)
+        acl_type("array", source.dtype)
+        layout = layout_of("array", source)
+        memory = DeviceMemory(layout.end - layout.begin)
+        _copy(memory.address, layout.begin, memory.nbytes, lib.ACL_MEMCPY_HOST_TO_DEVICE)
+        return cls(memory, _same_layout(source, layout.begin, memory))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._view.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._view.dtype
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return self._view.strides
+
+    @property
+    def ndim(self) -> int:
+        return self._view.ndim
+
+    @property
+    def size(self) -> int:
+        return self._view.size
+
+    @property
+    def itemsize(self) -> int:
+        return self._view.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self._view.nbytes
+
+    @property
+    def address(self) -> int:
+        """Device address of the first element."""
+        return int(self._view.__array_interface__["data"][0])
+
+    def layout(self, name: str) -> Layout:
+        """Where the elements lie; `name` begins the text of errors."""
+        return layout_of(name, self._view)
+
+    @property
+    def memory(self) -> DeviceMemory:
+        """The allocation, shared by all views."""
+        return self._memory
+
+    def __len__(self) -> int:
+        return len(self._view)
+
+    def __repr__(self) -> str:
+        return f"DeviceArray(shape={self.shape}, dtype={self.dtype}, strides={self.strides})"
+
+    def __getitem__(self, key: Any) -> "DeviceArray":
+        """View by integers, slices, `...` and `None`; IndexError for index arrays."""
+        parts = key if isinstance(key, tuple) else (key,)
+        for part in parts:
+            is_integer = isinstance(part, int | np.integer) and not isinstance(part, bool)
+            if not (is_integer or part is None or part is ... or isinstance(part, slice)):
+                raise IndexError(f"index {part!r}: a device array takes integers and slices only")
+        # The ellipsis makes NumPy return a view even of a single element, instead of reading it.
+        return DeviceArray(self._memory, self._view[parts if ... in parts else (*parts, ...)])
+
+    def reshape(self, *shape: Any) -> "DeviceArray":
+        """View of a contiguous array with another shape, as in NumPy."""
+        self._require_contiguous("reshape")
+        return DeviceArray(self._memory, self._view.reshape(*shape))
+
+    def numpy(self) -> NDArray[Any]:
+        """Copy in host memory, contiguous, after waiting for the stream that writes the array."""
+        self._memory.wait_on_host()
+        layout = self.layout("array")
+        copy = np.empty(layout.end - layout.begin, np.uint8)
+        source, target = layout.begin, copy.__array_interface__["data"][0]
+        _copy(target, source, copy.nbytes, lib.ACL_MEMCPY_DEVICE_TO_HOST)
+        return np.ascontiguousarray(_same_layout(self._view, source, copy)).reshape(self.shape)
+
+    def copy_from(self, array: Any, stream: Stream | None = None) -> None:
+        """Overwrites a contiguous array with host values of the same shape and dtype.
+
+        In the order of `stream`. The host values may be changed as soon as the call returns.
+        """
+        source = np.asarray(array, order="C")
+        if source.shape != self.shape or source.dtype != self.dtype:
+            found, wanted = (f"{a.dtype} {a.shape}" for a in (source, self))
+            raise refuse(f"copy_from: {found}, must be {wanted}")
+        self._require_contiguous("copy_from")
+        if self.nbytes > 0:
+            stream = stream or Stream.current()
+            self._memory.wait_on_stream(stream)
+            target = ffi.cast("void *", self.address)
+            pointer = ffi.cast("void *", source.__array_interface__["data"][0])
+            kind = lib.ACL_MEMCPY_HOST_TO_DEVICE
+            code = lib.aclrtMemcpyAsync(
+                target, self.nbytes, pointer, self.nbytes, kind, stream.handle
+            )
+            check("aclrtMemcpyAsync", code)
+            self._was_queued(stream, source)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("copy: False, must be True or None for a device array")
+        return np.asarray(self.numpy(), dtype)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return CPU
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """DLPack capsule of the same memory, after waiting for the stream that writes it."""
+        self._memory.wait_on_host()
+        return export_array(self._view, **options)
+
+    def _require_contiguous(self, function: str) -> None:
+        if not self._view.flags.c_contiguous:
+            raise refuse(f"{function}: array has strides {self.strides}, must be contiguous")
+
+    def _was_queued(self, stream: Stream, *objects: object) -> None:
+        self._memory.written_by(stream)
+        stream.keep_until_passed(self._memory, *objects)
+
+
+def _copy(target: int, source: int, nbytes: int, kind: int) -> None:
+    ensure_context()
+    pointers = ffi.cast("void *", target), ffi.cast("void *", source)
+    check("aclrtMemcpy", lib.aclrtMemcpy(pointers[0], nbytes, pointers[1], nbytes, kind))
+
+
+def _same_layout(array: Any, begin: int, memory: Any) -> NDArray[Any]:
+    """View of `memory` that repeats an array whose bytes started at `begin`."""
+    offset = array.__array_interface__["data"][0] - begin if array.size > 0 else 0
+    view: NDArray[Any] = np.ndarray(
+        array.shape, array.dtype, np.asarray(memory), offset, array.strides
+    )
+    return view

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DLPack in and out, bfloat16 included.
+
+NumPy exchanges every other type of this package; it does not know DLPack's bfloat16. Such a tensor
+therefore crosses NumPy as uint16, the element type in its capsule being rewritten on the way.
+Layout of the capsule: dlpack.h of DLPack 1.0 (DLTensor, DLManagedTensor, DLManagedTensorVersioned).
+"""
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._dtypes import bfloat16
+
+CPU = (1, 0)  # kDLCPU, device 0
+
+_HOST_MEMORY = (1, 3, 11)  # kDLCPU, kDLCUDAHost, kDLROCMHost
+
+_UINT_16_BITS = (1, 16)  # kDLUInt
+_BFLOAT_16_BITS = (4, 16)  # kDLBfloat
+# Bytes from the start of the managed tensor to its DLTensor, by name of the capsule.
+_TENSOR_OFFSET = {b"dltensor": 0, b"dltensor_versioned": 32}
+# Bytes from the start of DLTensor to DLDataType {uint8 code, uint8 bits, uint16 lanes}:
+# behind data pointer (8), device (8) and rank (4).
+_TYPE_OFFSET = 20
+
+_capsule_name = ctypes.pythonapi.PyCapsule_GetName
+_capsule_name.restype = ctypes.c_char_p
+_capsule_name.argtypes = [ctypes.py_object]
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype = ctypes.c_void_p
+_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+def _type_field(capsule: Any) -> Any:
+    """The type code and bits inside a fresh capsule, as a writable array of two bytes."""
+    name = _capsule_name(capsule)
+    address = _capsule_pointer(capsule, name) + _TENSOR_OFFSET[name] + _TYPE_OFFSET
+    return (ctypes.c_uint8 * 2).from_address(address)
+
+
+class _AsUint16:
+    """A producer whose bfloat16 capsule reads as uint16."""
+
+    def __init__(self, producer: Any) -> None:
+        self._producer = producer
+        self.was_bfloat16 = False
+
+    def __dlpack_device__(self) -> Any:
+        return self._producer.__dlpack_device__()
+
+    def __dlpack__(self, **options: Any) -> Any:
+        capsule = self._producer.__dlpack__(**options)
+        field = _type_field(capsule)
+        if tuple(field) == _BFLOAT_16_BITS:
+            self.was_bfloat16 = True
+            field[:] = _UINT_16_BITS
+        return capsule
+
+
+def import_array(producer: Any) -> NDArray[Any]:
+    """NumPy view of a DLPack producer's host memory. BufferError or RuntimeError if impossible."""
+    device = producer.__dlpack_device__()
+    if device[0] not in _HOST_MEMORY:
+        raise BufferError(f"DLPack device {tuple(map(int, device))}, must be host memory {CPU}")
+    proxy = _AsUint16(producer)
+    array: NDArray[Any] = np.from_dlpack(proxy)
+    return array.view(bfloat16) if proxy.was_bfloat16 else array
+
+
+def export_array(array: NDArray[Any], **options: Any) -> Any:
+    """DLPack capsule of a NumPy array, which it keeps alive."""
+    if array.dtype != bfloat16:
+        return array.__dlpack__(**options)
+    capsule = array.view(np.uint16).__dlpack__(**options)
+    _type_field(capsule)[:] = _BFLOAT_16_BITS
+    return capsule

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the elements of an array lie, in the units of the C interface."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ._errors import refuse
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Bytes [begin, end) from the lowest to the highest element; the rest in elements."""
+
+    begin: int
+    end: int
+    offset: int  # of element 0 from `begin`; not 0 when a stride is negative
+    strides: tuple[int, ...]  # () when there are no elements
+
+
+def layout_of(name: str, array: NDArray[Any]) -> Layout:
+    """Layout of an array; AclParamError for strides that C cannot express."""
+    if array.size == 0:
+        return Layout(0, 0, 0, ())
+    address, below, above = array.__array_interface__["data"][0], 0, array.itemsize
+    for extent, stride in zip(array.shape, array.strides, strict=True):
+        if stride % array.itemsize != 0:
+            raise refuse(
+                f"{name}: strides {array.strides} bytes, must be multiples of {array.itemsize}"
+            )
+        below += min(0, (extent - 1) * stride)
+        above += max(0, (extent - 1) * stride)
+    strides = tuple(stride // array.itemsize for stride in array.strides)
+    return Layout(address + below, address + above, -below // array.itemsize, strides)

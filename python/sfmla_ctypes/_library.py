@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shared library of this package, opened through cffi in ABI mode.
+
+`lib` has every function and constant of the public headers; a call through it releases the GIL
+while the C code runs. `ffi` makes and converts C values.
+"""
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from cffi import FFI
+
+from ._cdef import CDEF
+
+
+def toolkit_path() -> Path:
+    """Folder shaped like a CANN toolkit (include/, lib64/), for `ASCEND_HOME_PATH`.
+
+    C and C++ programs compile and link against it; Python uses the same library.
+    """
+    return Path(str(files(__package__).joinpath("toolkit")))
+
+
+def _open(ffi: FFI) -> Any:
+    path = toolkit_path() / "lib64" / "libsfmla.so"
+    try:
+        return ffi.dlopen(str(path))
+    except OSError as error:
+        raise ImportError(f"the library {path} cannot be loaded: {error}") from error
+
+
+ffi: Any = FFI()
+ffi.cdef(CDEF)
+lib: Any = _open(ffi)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``sfmla``: one file per sub-command, thin over the package.
+
+Exit codes: 0 success; 1 numbers that differ from the reference; 2 input that was refused, with
+one sentence on standard error.
+"""
+
+from __future__ import annotations
+
+import click
+
+from .. import __version__
+from .case import case
+from .demo import demo
+from .info import info
+from .plan import plan
+from .run import run
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="sfmla")
+def main() -> None:
+    """Sparse attention over latent KV caches (SparseFlashMla), on this machine's processor."""
+
+
+for command in (demo, case, run, plan, info):
+    main.add_command(command)

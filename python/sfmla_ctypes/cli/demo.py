@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``sfmla demo``: the three attention modes of DeepSeek-V4-Flash, computed and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cases import Arguments, CaseSpec, build_case, named_case, resize
+from ..plots import check_can_plot, save_attended_keys
+from ..reference import sparse_flash_mla as reference_attention
+from .execute import as_call, execute, gflop, keys_per_row
+from .judge import Verdict, judge_attn_out, judge_softmax_lse
+from .options import FILE
+from .output import json_option, milliseconds, print_json, print_table, row_progress
+from .refusals import as_refusals
+
+DEFAULT_PICTURE = "sfmla_demo.png"
+MODES = ("swa", "csa", "hca")
+MAX_REPEATS = 5
+BUDGET_SECONDS = 0.5  # of timed calls, per case
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table."""
+
+    mode: str
+    phase: str
+    spec: CaseSpec
+    keys: NDArray[np.int64]  # of each query row
+    seconds: float
+    gflop_per_second: float
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def ok(self) -> bool:
+        return all(verdict.ok for verdict in self.verdicts)
+
+
+@click.command()
+@click.option(
+    "--plot",
+    type=FILE,
+    is_flag=False,
+    flag_value=DEFAULT_PICTURE,
+    help=f"Save a picture of the keys each row attends to [{DEFAULT_PICTURE}].",
+)
+@json_option
+@click.pass_context
+def demo(context: click.Context, /, plot: Path | None, as_json: bool) -> None:
+    """Run SWA, CSA and HCA at DeepSeek-V4-Flash shapes and check every row and head.
+
+    Each case is planned and computed by the library, with output arrays full of NaN, and compared
+    with a float64 NumPy reference. GFLOP/s counts attended keys only. Exit code 1: a result is
+    wrong.
+    """
+    with as_refusals():
+        if plot is not None:
+            check_can_plot(Path(plot))
+        cases = {name: build_case(spec) for name, spec in demo_specs().items()}
+        lines = [_run(name, spec, cases[name]) for name, spec in demo_specs().items()]
+        if plot is not None:
+            _save_picture(cases, Path(plot))
+    if as_json:
+        print_json([_as_json(line) for line in lines])
+    else:
+        _print_lines(lines)
+        click.echo(f"wrote {plot}" if plot else "--plot saves a picture of the attended keys")
+    if not all(line.ok for line in lines):
+        context.exit(1)
+
+
+def demo_specs() -> dict[str, CaseSpec]:
+    """Decode at full size, and a prefill chunk small enough for the reference."""
+    specs = {f"{mode} decode": named_case(f"v4-flash-{mode}-decode") for mode in MODES}
+    for mode in MODES:
+        spec = named_case(f"v4-flash-{mode}-prefill")
+        specs[f"{mode} prefill"] = resize(spec, query_tokens=[256], kv_tokens=[4096])
+    return specs
+
+
+def _run(name: str, spec: CaseSpec, arguments: Arguments) -> Line:
+    call = as_call(arguments)
+    result = execute(arguments, MAX_REPEATS, BUDGET_SECONDS)
+    with row_progress(f"{name}: reference rows") as progress:
+        attn_out, softmax_lse = reference_attention(**arguments, progress=progress)
+    verdicts = [judge_attn_out(result.attn_out, attn_out)]
+    if result.softmax_lse is not None:
+        verdicts.append(judge_softmax_lse(result.softmax_lse, softmax_lse))
+    keys = keys_per_row(call)
+    mode, phase = name.split()
+    rate = gflop(keys, spec.heads) / result.seconds
+    return Line(mode.upper(), phase, spec, keys, result.seconds, rate, tuple(verdicts))
+
+
+def _save_picture(cases: Mapping[str, Arguments], path: Path) -> None:
+    chosen = {name: as_call(cases[name]) for name in cases if name.endswith("prefill")}
+    save_attended_keys({_title(name): call for name, call in chosen.items()}, path)
+
+
+def _title(name: str) -> str:
+    mode, phase = name.split()
+    return f"{mode.upper()}, {phase}"
+
+
+def _print_lines(lines: list[Line]) -> None:
+    rows = [
+        (
+            f"{line.mode} {line.phase}",
+            f"{line.spec.batch}x{line.spec.query_tokens[0]} rows of {line.spec.kv_tokens[0]}",
+            _span(line.keys),
+            milliseconds(line.seconds),
+            f"{line.gflop_per_second:.1f}",
+            f"{line.verdicts[0].worst_error:.1e}",
+            "ok" if line.ok else "WRONG",
+        )
+        for line in lines
+    ]
+    spec = lines[0].spec
+    title = f"SparseFlashMla, DeepSeek-V4-Flash: {spec.heads} heads, {spec.dtype}"
+    columns = ("mode", "shape", "keys\nper row", "time", "GFLOP/s", "largest\nerror", "checked")
+    print_table(title, columns, rows)
+
+
+def _span(keys: NDArray[np.int64]) -> str:
+    low, high = int(keys.min()), int(keys.max())
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def _as_json(line: Line) -> dict[str, Any]:
+    return {
+        "mode": line.mode,
+        "phase": line.phase,
+        "batch": line.spec.batch,
+        "query_tokens": line.spec.query_tokens[0],
+        "kv_tokens": line.spec.kv_tokens[0],
+        "heads": line.spec.heads,
+        "dtype": line.spec.dtype,
+        "keys_per_row": [int(line.keys.min()), int(line.keys.max())],
+        "seconds": line.seconds,
+        "gflop_per_second": line.gflop_per_second,
+        "verdicts": [verdict.as_dict() for verdict in line.verdicts],
+        "ok": line.ok,
+    }

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``sfmla info``: what is installed, and what it runs on."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .. import Device, __version__, toolkit_path
+from .output import json_option, print_json, print_table
+from .refusals import as_refusals
+
+SETTINGS = (
+    "SFMLA_NUM_THREADS",
+    "SFMLA_RULES",
+    "SFMLA_ISA",
+    "SFMLA_CHECK",
+    "SFMLA_DEVICE_MEMORY",
+)
+VECTOR_EXTENSION = re.compile(r"(avx|amx|asimd|sve|bf16).*|fma|f16c|sme(\d.*)?")
+
+
+@click.command()
+@click.option("--prefix", is_flag=True, help="Print only the install prefix.")
+@json_option
+def info(prefix: bool, as_json: bool) -> None:
+    """Show version, device, cores, threads, memory and the install prefix.
+
+    The prefix has the shape of a CANN toolkit, for ASCEND_HOME_PATH: include/ and lib64/.
+    """
+    if prefix:
+        click.echo(toolkit_path())
+        return
+    with as_refusals():
+        facts = _facts()
+    if as_json:
+        print_json(facts)
+    else:
+        print_table("sfmla", ("what", "value"), [(name, _text(facts[name])) for name in facts])
+
+
+def _facts() -> dict[str, Any]:
+    device = Device()
+    memory = device.memory
+    return {
+        "version": __version__,
+        "devices": Device.count(),
+        "device": device.name,
+        "cube_cores": device.cores.cube,
+        "vector_cores": device.cores.vector,
+        "processors": len(os.sched_getaffinity(0)),
+        "vector_extensions": _vector_extensions(),
+        "memory_total_bytes": memory.total_bytes,
+        "memory_free_bytes": memory.free_bytes,
+        "prefix": str(toolkit_path()),
+        "settings": {name: os.environ[name] for name in SETTINGS if name in os.environ},
+    }
+
+
+def _vector_extensions() -> list[str]:
+    """What the processor offers, as the kernel names it; empty where the kernel does not say."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    flags = next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    words = flags.partition(":")[2].split()
+    return sorted(word for word in words if VECTOR_EXTENSION.fullmatch(word))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(value) or "-"
+    if isinstance(value, dict):
+        return " ".join(f"{name}={text}" for name, text in value.items()) or "-"
+    return str(value)

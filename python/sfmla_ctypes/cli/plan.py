@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``sfmla plan``: the schedule of a call, decoded."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .. import Device
+from ..plots import check_can_plot, save_schedule
+from ..schedule import CUBE_RECORDS, Cursor, Schedule, decode_schedule
+from .execute import as_call, with_metadata
+from .options import FILE, attribute_options, load_with_overrides
+from .output import json_option, print_json, print_table
+from .refusals import as_refusals
+
+
+@click.command()
+@click.argument("case_file", metavar="CASE", type=FILE)
+@click.option("--plot", type=FILE, help="Save a bar chart of the costs in this picture file.")
+@click.option("--cores", type=click.IntRange(1, CUBE_RECORDS), help="Plan for so many cube cores.")
+@attribute_options
+@json_option
+def plan(
+    case_file: Path, plot: Path | None, cores: int | None, as_json: bool, **attributes: Any
+) -> None:
+    """Show what each core does for the call in CASE, and its cost.
+
+    A cursor is request.row.block: the KV blocks of a row are 512 tokens, original blocks first;
+    a core works from its start up to, not including, its end. The cost of a block of s keys for m
+    heads is 6*ceil(m/16) + 10*ceil(s/64). An array named metadata in CASE is decoded as it is.
+    """
+    with as_refusals():
+        if plot is not None:
+            check_can_plot(plot)
+        if cores is not None:
+            Device().set_core_limits(cube=cores, vector=2 * cores)
+        arguments = with_metadata(load_with_overrides(case_file, attributes))
+        schedule = decode_schedule(arguments["metadata"], as_call(arguments))
+        if plot is not None:
+            save_schedule(schedule, case_file.name, plot)
+    if as_json:
+        print_json(_as_json(schedule))
+        return
+    _print_cores(case_file.name, schedule)
+    _print_reductions(schedule)
+    if plot is not None:
+        click.echo(f"wrote {plot}")
+
+
+def _as_json(schedule: Schedule) -> dict[str, Any]:
+    return {
+        "cost": schedule.cost,
+        "largest_cost": schedule.largest_cost,
+        "balance": schedule.balance,
+        "cores": [asdict(work) for work in schedule.cores],
+        "reductions": [asdict(reduction) for reduction in schedule.reductions],
+    }
+
+
+def _print_cores(title: str, schedule: Schedule) -> None:
+    rows = [
+        (
+            str(work.core),
+            f"{_cursor(work.start)} .. {_cursor(work.end)}",
+            str(work.rows),
+            str(work.kv_blocks),
+            str(work.cost),
+            f"{work.cost / schedule.cost:.1%}" if schedule.cost else "-",
+        )
+        for work in schedule.cores
+    ]
+    columns = ("core", "start .. end", "rows", "KV blocks", "cost", "share")
+    print_table(f"schedule of {title}", columns, rows)
+    click.echo(
+        f"{len(schedule.cores)} cores, cost {schedule.cost}, largest {schedule.largest_cost}, "
+        f"balance {schedule.balance:.1%} (mean over largest)"
+    )
+
+
+def _print_reductions(schedule: Schedule) -> None:
+    if not schedule.reductions:
+        click.echo("no row is split over cores: nothing to merge")
+        return
+    rows = [
+        (
+            str(task.vector_core),
+            f"{task.request}.{task.row}",
+            f"{task.first_part}..{task.first_part + task.parts - 1}",
+            f"{task.first_head}..{task.first_head + task.heads - 1}",
+        )
+        for task in schedule.reductions
+    ]
+    columns = ("vector core", "request.row", "parts", "heads")
+    print_table("merges of rows that several cores share", columns, rows)
+
+
+def _cursor(cursor: Cursor) -> str:
+    return ".".join(map(str, cursor))
