@@ -96,7 +96,7 @@ function(sfmla_entry_library name)
     string(APPEND source "${jump}")
   endforeach()
   string(APPEND source ".section .note.GNU-stack,\"\",%progbits\n")
-  set(path ${CMAKE_CURRENT_BINARY_DIR}/${name}_entry.s)
+  set(path ${CMAKE_CURRENT_BINARY_DIR}/${name}_entry.S)
   sfmla_write_generated(${path} "${source}")
   set_source_files_properties(${path} PROPERTIES LANGUAGE ASM)
 

@@ -87,10 +87,4 @@ aclError aclFinalizeReference(uint64_t* refCount) {
   });
 }
 
-const char* aclGetRecentErrMsg() {
-  try {
-    return TakeReports();
-  } catch (...) {
-    return "EH0010 Resource_Error(EH0010): host memory: none left for the error text";
-  }
-}
+const char* aclGetRecentErrMsg() { return TakeReports(); }

@@ -12,6 +12,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/format.h"
 
@@ -161,14 +162,18 @@ int32_t ReportException(const char* api, int32_t code, const char* what) noexcep
   return code;
 }
 
-const char* TakeReports() {
+const char* TakeReports() noexcept {
   if (std::exchange(t_text_lost, false)) return kNoMemoryForText;
-  const std::deque<std::string> pending = TakePending();
-  if (pending.empty()) return nullptr;
-  std::string& text = OwnReports().taken;
-  text.clear();
-  for (const std::string& report : pending) text += report;
-  return text.c_str();
+  try {
+    const std::deque<std::string> pending = TakePending();
+    if (pending.empty()) return nullptr;
+    std::string& text = OwnReports().taken;
+    text.clear();
+    for (const std::string& report : pending) text += report;
+    return text.c_str();
+  } catch (...) {
+    return kNoMemoryForText;
+  }
 }
 
 void ShareReportsBetweenThreads(bool shared) { g_shared.store(shared); }

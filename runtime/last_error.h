@@ -16,7 +16,7 @@ int32_t Report(const char* api, const Status& status);
 int32_t ReportException(const char* api, int32_t code, const char* what) noexcept;
 
 // The pending reports, newest first, or nullptr; clears them. Valid until the thread asks again.
-const char* TakeReports();
+const char* TakeReports() noexcept;
 
 // Whether reports are shared by all threads (key err_msg_mode of aclInit) or belong to their
 // thread.

@@ -2,10 +2,11 @@
 #include "op_host/common/operand.h"
 
 #include <algorithm>
-#include <vector>
+#include <optional>
 
 #include "base/checked_math.h"
 #include "base/format.h"
+#include "runtime/contiguous_copy.h"
 #include "runtime/device_memory.h"
 
 namespace sfmla {
@@ -15,26 +16,6 @@ std::string AxesText(std::initializer_list<Axis> axes) {
   std::string out;
   for (const Axis axis : axes) out += Str(out.empty() ? "" : ", ", AxisName(axis));
   return Str("(", out, ")");
-}
-
-// Element offsets, relative to the data pointer, of the first and last element of a view.
-struct ElementSpan {
-  int64_t first = 0;
-  int64_t last = 0;
-};
-
-std::optional<ElementSpan> SpanOf(const TensorDesc& desc) {
-  ElementSpan out{desc.offset, desc.offset};
-  for (int64_t i = 0; i < desc.rank; ++i) {
-    const auto axis = static_cast<size_t>(i);
-    const std::optional<int64_t> reach = CheckedMul(desc.dims[axis] - 1, desc.strides[axis]);
-    if (!reach) return std::nullopt;
-    int64_t& end = *reach < 0 ? out.first : out.last;
-    const std::optional<int64_t> moved = CheckedAdd(end, *reach);
-    if (!moved) return std::nullopt;
-    end = *moved;
-  }
-  return out;
 }
 
 }  // namespace
@@ -112,11 +93,14 @@ Status AxisTable::Bind(const OperandArg& operand, std::initializer_list<Axis> ax
                       AxesText(axes)));
   }
   size_t position = 0;
+  std::optional<int64_t> elements = 1;
   for (const Axis axis : axes) {
     if (operand.desc.dims[position] < 0) {
       return Refuse(Str(operand.name, ": axis ", position, " (", AxisName(axis), ") is ",
                         operand.desc.dims[position], ", must be at least 0"));
     }
+    elements = CheckedMul(*elements, operand.desc.dims[position]);
+    if (!elements) return Refuse(Str(operand.name, ": more than 2^63 elements"));
     SFMLA_RETURN_IF_ERROR(BindAxis(operand, position, axis));
     ++position;
   }
@@ -151,6 +135,7 @@ Status CheckDtype(const OperandArg& operand, aclDataType dtype, const char* why)
 }
 
 bool IsContiguous(const TensorDesc& desc) {
+  if (desc.num_elements() == 0) return true;
   int64_t expected = 1;
   for (int64_t i = desc.rank - 1; i >= 0; --i) {
     const auto axis = static_cast<size_t>(i);
@@ -174,14 +159,11 @@ Status CheckData(const OperandArg& operand) {
     return Refuse(Str(operand.name, ": data address ", desc.data, ", must be a multiple of ",
                       element_bytes, ", the size of an element"));
   }
-  const std::optional<ElementSpan> span = SpanOf(desc);
-  if (!span) {
-    return Refuse(Str(operand.name, ": extents x strides reach past 2^63 elements"));
-  }
-  const char* first = static_cast<const char*>(desc.data) + span->first * element_bytes;
-  const auto bytes =
-      static_cast<uint64_t>(span->last - span->first + 1) * static_cast<uint64_t>(element_bytes);
-  return CheckAccessible(operand.name, first, bytes, code::kAclnnParamInvalid);
+  const Result<ByteRange> range = CoveredBytes(desc);
+  if (!range.ok()) return Refuse(Str(operand.name, ": ", range.status().text()));
+  const char* first = static_cast<const char*>(desc.data) + range->begin;
+  return CheckAccessible(operand.name, first, static_cast<uint64_t>(range->end - range->begin),
+                         code::kAclnnParamInvalid);
 }
 
 }  // namespace sfmla

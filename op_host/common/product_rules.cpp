@@ -62,8 +62,8 @@ constexpr ProductRules kProducts[] = {
      .block_size_multiple = 1},
 };
 
-Status CheckOriginalMask(const ProductRules& product, const AttentionAttributes& given,
-                         const AttentionRules& rules) {
+Status CheckOriginalMask(const ProductRules& product, ProductCheck check,
+                         const AttentionAttributes& given, const AttentionRules& rules) {
   const bool sparse = rules.ori_topk > 0;
   if (product.ori_sparse_only_alone && sparse) {
     if (rules.has_cmp) {
@@ -87,8 +87,8 @@ Status CheckOriginalMask(const ProductRules& product, const AttentionAttributes&
                      Str("ori_mask_mode, ori_win_left, ori_win_right: ", given.ori_mask_mode, ", ",
                          given.ori_win_left, ", ", given.ori_win_right, ", must be 4, 127, 0"));
   }
-  if (product.window_needs_mask_4 && given.ori_mask_mode != 4 &&
-      (given.ori_win_left != -1 || given.ori_win_right != -1)) {
+  if (product.window_needs_mask_4 && check == ProductCheck::kMainOperator &&
+      given.ori_mask_mode != 4 && (given.ori_win_left != -1 || given.ori_win_right != -1)) {
     return RefuseFor(
         product, Str("ori_win_left, ori_win_right: ", given.ori_win_left, ", ", given.ori_win_right,
                      ", must be -1, -1 unless ori_mask_mode is 4"));
@@ -96,24 +96,30 @@ Status CheckOriginalMask(const ProductRules& product, const AttentionAttributes&
   return Status::Ok();
 }
 
-Status CheckCompressed(const ProductRules& product, const AttentionAttributes& given,
-                       const AttentionRules& rules) {
+Status CheckRatio(const ProductRules& product, ProductCheck check, const AttentionAttributes& given,
+                  const AttentionRules& rules) {
+  const int64_t ratio = given.cmp_ratio;
+  if (check == ProductCheck::kPlanner) {
+    if (!rules.has_cmp || (rules.cmp_topk > 0 && (ratio == 1 || ratio == 2))) return Status::Ok();
+  }
+  const int64_t wanted = !rules.has_cmp ? 1 : rules.cmp_topk > 0 ? 4 : 128;
+  if (ratio == wanted) return Status::Ok();
+  return RefuseFor(product,
+                   Str("cmp_ratio: ", ratio, ", must be ", wanted, " in mode ", ModeName(rules)));
+}
+
+Status CheckCompressed(const ProductRules& product, ProductCheck check,
+                       const AttentionAttributes& given, const AttentionRules& rules) {
   if (product.cmp_mask_causal_only && rules.has_cmp && given.cmp_mask_mode != 3) {
     return RefuseFor(product,
                      Str("cmp_mask_mode: ", given.cmp_mask_mode, ", must be 3 with cmp_kv"));
   }
-  if (product.swa_neutral_attributes && !rules.has_cmp &&
+  if (product.swa_neutral_attributes && check == ProductCheck::kMainOperator && !rules.has_cmp &&
       (given.cmp_mask_mode != 0 || given.cmp_ratio != 1)) {
     return RefuseFor(product, Str("cmp_mask_mode, cmp_ratio: ", given.cmp_mask_mode, ", ",
                                   given.cmp_ratio, ", must be 0, 1 without cmp_kv"));
   }
-  if (product.ratio_by_mode) {
-    const int64_t wanted = !rules.has_cmp ? 1 : rules.cmp_topk > 0 ? 4 : 128;
-    if (given.cmp_ratio != wanted) {
-      return RefuseFor(product, Str("cmp_ratio: ", given.cmp_ratio, ", must be ", wanted,
-                                    " in mode ", ModeName(rules)));
-    }
-  }
+  if (product.ratio_by_mode) SFMLA_RETURN_IF_ERROR(CheckRatio(product, check, given, rules));
   if (rules.cmp_topk > product.max_cmp_topk) {
     return RefuseFor(product, Str("cmp_topk (last axis of cmp_sparse_indices): ", rules.cmp_topk,
                                   ", must be at most ", product.max_cmp_topk));
@@ -138,13 +144,13 @@ Status RefuseFor(const ProductRules& product, const std::string& text) {
   return Refuse(Str(text, " (rules of ", product.name, ")"));
 }
 
-Status CheckProductAttributes(const ProductRules& product, const AttentionAttributes& given,
-                              const AttentionRules& rules) {
+Status CheckProductAttributes(const ProductRules& product, ProductCheck check,
+                              const AttentionAttributes& given, const AttentionRules& rules) {
   if (product.heads_power_of_two && (rules.heads & (rules.heads - 1)) != 0) {
     return RefuseFor(product, Str("query heads N1: ", rules.heads, ", must be a power of two"));
   }
-  if (rules.has_ori) SFMLA_RETURN_IF_ERROR(CheckOriginalMask(product, given, rules));
-  return CheckCompressed(product, given, rules);
+  if (rules.has_ori) SFMLA_RETURN_IF_ERROR(CheckOriginalMask(product, check, given, rules));
+  return CheckCompressed(product, check, given, rules);
 }
 
 }  // namespace sfmla

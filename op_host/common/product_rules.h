@@ -39,8 +39,11 @@ Result<const ProductRules*> ProcessProductRules();
 // 161002 with the product's name behind the sentence.
 Status RefuseFor(const ProductRules& product, const std::string& text);
 
+// The planner of a product lets attributes pass that only its main operator looks at.
+enum class ProductCheck : uint8_t { kMainOperator, kPlanner };
+
 // Refuses attributes that the product refuses and the union accepts.
-Status CheckProductAttributes(const ProductRules& product, const AttentionAttributes& given,
-                              const AttentionRules& rules);
+Status CheckProductAttributes(const ProductRules& product, ProductCheck check,
+                              const AttentionAttributes& given, const AttentionRules& rules);
 
 }  // namespace sfmla

@@ -133,7 +133,10 @@ Status Checker::CheckQuery() {
     }
     axes_.Fix(Axis::kBPlus1, axes_.Of(Axis::kB) + 1, "(B + 1, B as in q)");
   } else {
-    SFMLA_RETURN_IF_ERROR(Require(kCuSeqlensQ, "with layout_q TND"));
+    problem_.query_rows = axes_.Of(Axis::kT1);
+    if (cu_seqlens_q.absent()) {
+      return Refuse("cu_seqlens_q: absent, must be given with layout_q TND");
+    }
     SFMLA_RETURN_IF_ERROR(CheckInt32(kCuSeqlensQ, {Axis::kBPlus1}));
     axes_.Fix(Axis::kB, axes_.Of(Axis::kBPlus1) - 1, "(from cu_seqlens_q)");
   }
@@ -145,13 +148,17 @@ Status Checker::CheckQuery() {
 }
 
 Status Checker::Require(Slot slot, const char* why) const {
-  if (At(slot).present()) return Status::Ok();
+  // Without any query row even a required tensor may have no elements, e.g. a table of 0 requests.
+  if (At(slot).present() || (At(slot).handle != nullptr && problem_.query_rows == 0)) {
+    return Status::Ok();
+  }
   return Refuse(Str(At(slot).name, ": absent, must be given ", why));
 }
 
 Status Checker::CheckPresence() const {
   const AttentionRules& rules = problem_.rules;
-  if (At(kOriKv).absent()) return Refuse("ori_kv: zero elements, must hold at least one token");
+  if (At(kOriKv).absent() && problem_.query_rows > 0)
+    return Refuse("ori_kv: zero elements, must hold at least one token");
   SFMLA_RETURN_IF_ERROR(Require(kSinks, "(one FLOAT per query head)"));
   if (IsPaged()) {
     SFMLA_RETURN_IF_ERROR(Require(kOriBlockTable, "with layout_kv PA_BBND"));
@@ -303,11 +310,15 @@ Status Checker::CheckCache(Slot slot, Axis outer, Axis rows, CacheGeometry* geom
   if (!IsPaged()) return Status::Ok();
   geometry->block_rows = axes_.Of(rows);
   geometry->table_columns = axes_.Of(slot == kCmpKv ? Axis::kCmpColumns : Axis::kOriColumns);
-  geometry->rows = geometry->block_rows * geometry->table_columns;
   if (geometry->block_rows > kMaxBlockRows) {
     return Refuse(Str(cache.name, ": axis 1 (block size) is ", geometry->block_rows,
                       ", must be in [1, ", kMaxBlockRows, "]"));
   }
+  if (geometry->table_columns > INT32_MAX) {
+    return Refuse(Str(At(slot == kCmpKv ? kCmpBlockTable : kOriBlockTable).name, ": axis 1 is ",
+                      geometry->table_columns, ", must be at most ", INT32_MAX));
+  }
+  geometry->rows = geometry->block_rows * geometry->table_columns;
   return Status::Ok();
 }
 

@@ -54,10 +54,15 @@ Status CheckPaging(const Call& call) {
 }
 
 Status CheckSuperfluous(const Call& call) {
+  // The product takes these and does nothing with them.
+  const auto tolerated = [&](size_t slot) {
+    const bool list = slot == kOriSparseIndices || slot == kOriTopkLength;
+    return slot == kSoftmaxLse || (list && call.product.ori_sparse_dense_ignored &&
+                                   call.rules().has_cmp && call.rules().cmp_topk == 0);
+  };
   for (size_t slot = 0; slot < call.args.operands.size(); ++slot) {
     const OperandArg& operand = call.args.operands[slot];
-    if (operand.handle != nullptr && !call.problem.uses[slot].used &&
-        slot != static_cast<size_t>(kSoftmaxLse)) {
+    if (operand.handle != nullptr && !call.problem.uses[slot].used && !tolerated(slot)) {
       return call.Refuse(Str(operand.name, ": given, must be absent in mode ",
                              ModeName(call.rules()), " with layout_kv ",
                              kLayoutNames[static_cast<int>(call.rules().layout_kv)]));
@@ -71,7 +76,8 @@ Status CheckSuperfluous(const Call& call) {
 Status CheckProduct(const ProductRules& product, const SparseFlashMlaArgs& args,
                     const SparseFlashMlaProblem& problem) {
   const Call call{product, args, problem};
-  SFMLA_RETURN_IF_ERROR(CheckProductAttributes(product, args.attributes, problem.rules));
+  SFMLA_RETURN_IF_ERROR(
+      CheckProductAttributes(product, ProductCheck::kMainOperator, args.attributes, problem.rules));
   SFMLA_RETURN_IF_ERROR(CheckCompressedLengths(call));
   SFMLA_RETURN_IF_ERROR(CheckPaging(call));
   return product.superfluous_refused ? CheckSuperfluous(call) : Status::Ok();

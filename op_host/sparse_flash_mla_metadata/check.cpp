@@ -76,7 +76,7 @@ Status Checker::CheckAttributeValues() {
   if (!rules.ok()) return rules.status();
   problem_.rules = rules.value();
   problem_.rules.heads = static_cast<int32_t>(args_.num_heads_q);
-  return CheckProductAttributes(product_, args_.attributes, problem_.rules);
+  return CheckProductAttributes(product_, ProductCheck::kPlanner, args_.attributes, problem_.rules);
 }
 
 void Checker::MarkUses() {
@@ -162,7 +162,7 @@ Status Checker::FindBatch() {
     }
   }
   problem_.batch = axes_.Of(Axis::kB);
-  if (problem_.batch == 0) {
+  if (problem_.batch == 0 && !IsTndQuery()) {
     return Refuse(
         "batch_size: 0, must be at least 1 with layout_q BSND when no seqused tensor "
         "tells the number of requests");

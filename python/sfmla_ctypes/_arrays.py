@@ -71,14 +71,6 @@ def empty(shape: tuple[int, ...], dtype: Any, on_device: bool) -> Array:
     return DeviceArray.empty(shape, dtype) if on_device else np.empty(shape, dtype)
 
 
-def host_span(name: str, array: Array) -> tuple[int, int]:
-    """Bytes (begin, end) of host memory that a task may touch; empty for a device array."""
-    if isinstance(array, DeviceArray):
-        return (0, 0)
-    layout = _layout(name, array)
-    return (layout.begin, layout.end)
-
-
 def _layout(name: str, array: Array) -> Layout:
     return array.layout(name) if isinstance(array, DeviceArray) else layout_of(name, array)
 

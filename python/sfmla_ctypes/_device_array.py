@@ -13,6 +13,7 @@ from ._device import Stream, ensure_context
 from ._dlpack import CPU, export_array
 from ._dtypes import acl_type
 from ._errors import check, refuse
+from ._host_memory import host_memory
 from ._layout import Layout, layout_of
 from ._library import ffi, lib
 
@@ -33,10 +34,12 @@ class DeviceMemory:
         self.address = int(ffi.cast("uintptr_t", pointer[0]))
         weakref.finalize(self, lib.aclrtFree, pointer[0]).atexit = False
 
+    def as_bytes(self) -> NDArray[np.uint8]:
+        """NumPy view that keeps this object alive. Making it, or views of it, reads nothing."""
+        return np.asarray(self) if self.nbytes > 0 else np.empty(0, np.uint8)
+
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        # NumPy then does the arithmetic of views, and keeps this object alive. Making a view reads
-        # nothing.
         return {
             "version": 3,
             "data": (self.address, False),
@@ -88,7 +91,7 @@ class DeviceArray:
         dtype = np.dtype(dtype)
         acl_type("array", dtype)
         memory = DeviceMemory(math.prod(extents) * dtype.itemsize)
-        return cls(memory, np.asarray(memory).view(dtype).reshape(extents))
+        return cls(memory, memory.as_bytes().view(dtype).reshape(extents))
 
     @classmethod
     def zeros(
@@ -115,8 +118,11 @@ class DeviceArray:
         acl_type("array", source.dtype)
         layout = layout_of("array", source)
         memory = DeviceMemory(layout.end - layout.begin)
-        _copy(memory.address, layout.begin, memory.nbytes, lib.ACL_MEMCPY_HOST_TO_DEVICE)
-        return cls(memory, _same_layout(source, layout.begin, memory))
+        ensure_context()
+        # A range that is registered in part, for a call of another thread, cannot be copied.
+        with host_memory.registered([source]):
+            _copy(memory.address, layout.begin, memory.nbytes, lib.ACL_MEMCPY_HOST_TO_DEVICE)
+        return cls(memory, _same_layout(source, layout.begin, memory.as_bytes()))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -195,7 +201,8 @@ class DeviceArray:
 
         In the order of `stream`. The host values may be changed as soon as the call returns.
         """
-        source = np.asarray(array, order="C")
+        # A private copy: memory registered for a call of another thread would be read too late.
+        source = np.array(array, order="C")
         if source.shape != self.shape or source.dtype != self.dtype:
             found, wanted = (f"{a.dtype} {a.shape}" for a in (source, self))
             raise refuse(f"copy_from: {found}, must be {wanted}")
@@ -240,10 +247,8 @@ def _copy(target: int, source: int, nbytes: int, kind: int) -> None:
     check("aclrtMemcpy", lib.aclrtMemcpy(pointers[0], nbytes, pointers[1], nbytes, kind))
 
 
-def _same_layout(array: Any, begin: int, memory: Any) -> NDArray[Any]:
+def _same_layout(array: NDArray[Any], begin: int, memory: NDArray[np.uint8]) -> NDArray[Any]:
     """View of `memory` that repeats an array whose bytes started at `begin`."""
     offset = array.__array_interface__["data"][0] - begin if array.size > 0 else 0
-    view: NDArray[Any] = np.ndarray(
-        array.shape, array.dtype, np.asarray(memory), offset, array.strides
-    )
+    view: NDArray[Any] = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
     return view

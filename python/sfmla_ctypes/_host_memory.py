@@ -4,14 +4,22 @@
 The runtime lets a task touch device memory and registered host memory only. A range of memory can
 be registered once, while arrays of one call, or of calls in several threads, may share memory; the
 registry here merges and counts them.
+
+What is registered is the memory of the array that owns it, so that views of one array never have to
+wait for each other, whatever their overlap.
 """
 
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ._errors import check
+from ._layout import byte_span
 from ._library import ffi, lib
 
 
@@ -39,6 +47,16 @@ def merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
+def owned_span(array: NDArray[Any]) -> tuple[int, int]:
+    """Bytes (begin, end) of the array and of the NumPy array that it is a view of."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    # `as_strided` may reach beyond its base.
+    spans = merge_spans([byte_span(array), byte_span(owner)])
+    return (spans[0][0], spans[-1][1]) if spans else (0, 0)
+
+
 def _is_accessible(address: int) -> bool:
     """True for memory that somebody else made accessible, such as a view of a device array."""
     attributes = ffi.new("aclrtPtrAttributes *")
@@ -57,15 +75,16 @@ class HostMemory:
         self._changed = threading.Condition()
 
     @contextmanager
-    def registered(self, spans: Iterable[tuple[int, int]]) -> Iterator[None]:
-        """Keeps (begin, end) byte spans registered inside the `with` block.
+    def registered(self, arrays: Iterable[NDArray[Any]]) -> Iterator[None]:
+        """Keeps the memory of NumPy arrays registered inside the `with` block.
 
-        Waits while a call of another thread holds a range that overlaps one of the spans without
-        containing it. Needs a context on this thread.
+        Waits while a call of another thread holds a range that overlaps this memory without
+        containing it, as arrays of other packages can. Needs a context on this thread.
         """
         held: list[_Range] = []
         try:
-            self._acquire([_Range(*span) for span in merge_spans(spans)], held)
+            spans = merge_spans(owned_span(array) for array in arrays)
+            self._acquire([_Range(*span) for span in spans], held)
             yield
         finally:
             self._release(held)

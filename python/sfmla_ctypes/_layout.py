@@ -19,17 +19,27 @@ class Layout:
     strides: tuple[int, ...]  # () when there are no elements
 
 
+def byte_span(array: NDArray[Any]) -> tuple[int, int]:
+    """Bytes [begin, end) from the lowest to the highest element; (0, 0) when there are none."""
+    if array.size == 0:
+        return (0, 0)
+    begin = array.__array_interface__["data"][0]
+    end = begin + array.itemsize
+    for extent, stride in zip(array.shape, array.strides, strict=True):
+        begin += min(0, (extent - 1) * stride)
+        end += max(0, (extent - 1) * stride)
+    return (begin, end)
+
+
 def layout_of(name: str, array: NDArray[Any]) -> Layout:
     """Layout of an array; AclParamError for strides that C cannot express."""
     if array.size == 0:
         return Layout(0, 0, 0, ())
-    address, below, above = array.__array_interface__["data"][0], 0, array.itemsize
-    for extent, stride in zip(array.shape, array.strides, strict=True):
-        if stride % array.itemsize != 0:
-            raise refuse(
-                f"{name}: strides {array.strides} bytes, must be multiples of {array.itemsize}"
-            )
-        below += min(0, (extent - 1) * stride)
-        above += max(0, (extent - 1) * stride)
+    if any(stride % array.itemsize != 0 for stride in array.strides):
+        raise refuse(
+            f"{name}: strides {array.strides} bytes, must be multiples of {array.itemsize}"
+        )
+    begin, end = byte_span(array)
+    first = array.__array_interface__["data"][0]
     strides = tuple(stride // array.itemsize for stride in array.strides)
-    return Layout(address + below, address + above, -below // array.itemsize, strides)
+    return Layout(begin, end, (first - begin) // array.itemsize, strides)

@@ -5,7 +5,7 @@ import operator
 from collections.abc import Mapping
 from typing import Any, cast
 
-from ._arrays import Array, create_tensor, host_span
+from ._arrays import Array, create_tensor
 from ._device import Stream, ensure_context
 from ._device_array import DeviceArray, DeviceMemory
 from ._errors import check, error_of, take_report
@@ -55,8 +55,9 @@ def run(
     arguments = (*tensors[: len(inputs)], *attributes, *tensors[len(inputs) :])
     arrays = {name: array for name, array in operands.items() if array is not None}
     memories = [array.memory for array in arrays.values() if isinstance(array, DeviceArray)]
-    on_host = len(memories) < len(arrays)
-    with host_memory.registered(host_span(name, array) for name, array in arrays.items()):
+    host_arrays = [array for array in arrays.values() if not isinstance(array, DeviceArray)]
+    on_host = len(host_arrays) > 0
+    with host_memory.registered(host_arrays):
         workspace, executor = _plan(api, arguments, stream)
         for memory in memories:
             memory.wait_on_stream(stream)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -36,9 +38,8 @@ def plan(
     with as_refusals():
         if plot is not None:
             check_can_plot(plot)
-        if cores is not None:
-            Device().set_core_limits(cube=cores, vector=2 * cores)
-        arguments = with_metadata(load_with_overrides(case_file, attributes))
+        with _core_limit(cores):
+            arguments = with_metadata(load_with_overrides(case_file, attributes))
         schedule = decode_schedule(arguments["metadata"], as_call(arguments))
         if plot is not None:
             save_schedule(schedule, case_file.name, plot)
@@ -49,6 +50,19 @@ def plan(
     _print_reductions(schedule)
     if plot is not None:
         click.echo(f"wrote {plot}")
+
+
+@contextmanager
+def _core_limit(cores: int | None) -> Iterator[None]:
+    """Plan for fewer cores inside; the process may go on with the limits it had."""
+    device = Device()
+    before = device.cores
+    if cores is not None:
+        device.set_core_limits(cube=cores, vector=2 * cores)
+    try:
+        yield
+    finally:
+        device.set_core_limits(cube=before.cube, vector=before.vector)
 
 
 def _as_json(schedule: Schedule) -> dict[str, Any]:

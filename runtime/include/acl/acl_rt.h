@@ -383,8 +383,9 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);
 ACL_FUNC_VISIBILITY aclError aclrtGetRunMode(aclrtRunMode* runMode);
 
 // Waits for everything queued so far on all streams of the current context's device. Returns the
-// oldest error that a stream of the current context kept, with all their sentences in the text;
-// they are cleared. 107000: called by a host function.
+// error of the first created among the streams of the current context that kept one, with the
+// sentences of all in the text; they are cleared. 107000: called by a host function on one of the
+// streams.
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
 // 507046: not done in time.
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
@@ -411,7 +412,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevRe
 ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId,
                                                       int32_t peerDeviceId);
 // Needs a context; nothing to do on a CPU. `flags` must be 0: 200006. 100000: the current device
-// itself.
+// itself. 107001: no such device.
 ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
 ACL_FUNC_VISIBILITY aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
 
@@ -487,9 +488,9 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(void* dst, size_t destMax, const v
                                               size_t count, aclrtMemcpyKind kind,
                                               aclrtStream stream);
 
-// Fills `count` bytes with the low 8 bits of `value`. count 0: nothing is looked at, 0. Does not
-// wait for streams. 100000: NULL. 107000: count > maxCount, or a range that leaves its allocation.
-// Needs a context.
+// Fills `count` bytes of device or pinned memory with the low 8 bits of `value`. count 0: nothing
+// is looked at, 0. Does not wait for streams. 100000: NULL. 107000: count > maxCount, or a range
+// that is not inside one allocation. Needs a context.
 ACL_FUNC_VISIBILITY aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value,
                                          size_t count);
 // The same in stream order.

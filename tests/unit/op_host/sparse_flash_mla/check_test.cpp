@@ -144,6 +144,13 @@ TEST_CASE("check: dtypes, ranks, extents") {
                "q: format 29, must be ACL_FORMAT_ND (2)");
 }
 
+TEST_CASE("check: extents beyond 64 bits") {
+  CheckRefused([](Call& c) { c[kOriKv].desc.dims[0] = INT64_MAX / 4; }, kInvalid,
+               "ori_kv: more than 2^63 elements");
+  CheckRefused([](Call& c) { c[kQ].desc.dims = {INT64_MAX, 64, 512}; }, kInvalid,
+               "q: more than 2^63 elements");
+}
+
 TEST_CASE("check: presence follows layout and mode") {
   CheckRefused([](Call& c) { c.Remove(kCuSeqlensQ); }, kInvalid,
                "cu_seqlens_q: absent, must be given with layout_q TND");
@@ -235,6 +242,13 @@ TEST_CASE("check: rules of the products") {
                "ori_kv: row stride 600, only the page stride may differ from a contiguous tensor "
                "(rules of ascend950)",
                "ascend950");
+  CheckAccepted(
+      [](Call& c) {
+        c.Remove(kCmpSparseIndices);
+        c.attributes.cmp_ratio = 128;
+        c.Replace(kOriSparseIndices, ACL_INT32, {6, 1, 16});
+      },
+      "ascend950");
   CheckRefused([](Call& c) { c.attributes.ori_mask_mode = 3; }, kInvalid,
                "ori_win_left, ori_win_right: 127, 0, must be -1, -1 unless ori_mask_mode is 4 "
                "(rules of ascend950)",

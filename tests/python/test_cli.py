@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command sfmla: every sub-command once, and a sentence instead of a traceback."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from sfmla_ctypes import toolkit_path
+from sfmla_ctypes.case_files import load_case, save_arrays
+from sfmla_ctypes.cases import CaseSpec
+from sfmla_ctypes.cli import main
+from sfmla_ctypes.cli.judge import judge_attn_out, judge_softmax_lse
+
+SMALL = ["--batch", "2", "--query-tokens", "3", "--kv-tokens", "90,300", "--heads", "8"]
+
+
+def sfmla(*words: object, exit_code: int = 0) -> Result:
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code == exit_code, (result.output, result.exception)
+    return result
+
+
+@pytest.fixture
+def case_file(tmp_path: Path) -> Path:
+    path = tmp_path / "case.npz"
+    sfmla("case", "v4-flash-csa-decode", "-o", path, *SMALL, "--topk", 20, "--page-tokens", 32)
+    return path
+
+
+def test_demo_verifies_three_modes_twice(tmp_path: Path) -> None:
+    picture = tmp_path / "keys.png"
+    lines = json.loads(sfmla("demo", "--json", "--plot", picture).stdout)
+    names = [(line["mode"], line["phase"]) for line in lines]
+    assert names == [(m, p) for p in ("decode", "prefill") for m in ("SWA", "CSA", "HCA")]
+    assert all(line["ok"] for line in lines)
+    assert [line["keys_per_row"] for line in lines[:3]] == [[128, 128], [640, 640], [191, 192]]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo_prints_a_table_and_fails_on_a_wrong_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    demo = sys.modules["sfmla_ctypes.cli.demo"]
+    honest = demo.execute
+
+    def dishonest(arguments: dict[str, Any], *limits: float) -> Any:
+        result = honest(arguments, *limits)
+        if arguments["cmp_ratio"] == 128:
+            result.attn_out[3, 5, 100] *= 1.5
+        return result
+
+    small = {f"{mode} decode": CaseSpec(mode, (2, 2), (300, 300)) for mode in ("swa", "hca")}
+    monkeypatch.setattr(demo, "demo_specs", lambda: small)
+    monkeypatch.setattr(demo, "execute", dishonest)
+    table = sfmla("demo", "--no-plot", exit_code=1).stdout.splitlines()
+    verdicts = [line.split()[-1] for line in table if "rows of" in line]
+    assert verdicts == ["ok", "WRONG"]
+
+
+def test_case_writes_what_the_options_say(case_file: Path) -> None:
+    arguments = load_case(case_file)
+    assert arguments["q"].shape == (6, 8, 512)
+    assert arguments["seqused_ori_kv"].tolist() == [90, 300]
+    assert arguments["cmp_sparse_indices"].shape == (6, 1, 20)
+    assert arguments["ori_kv"].shape[1] == 32
+
+
+def test_case_lists_names() -> None:
+    names = json.loads(sfmla("case", "--list", "--json").stdout)
+    assert names["v4-pro-hca-decode"]["heads"] == 128
+    assert "v4-flash-csa-decode" in sfmla("case", "--list").stdout
+
+
+def test_run_writes_and_compares(case_file: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.safetensors"
+    report = json.loads(sfmla("run", case_file, "-o", output, "--reference", "--json").stdout)
+    assert report["mode"] == "CSA"
+    # Windows of 88, 89, 90 and 128; compressed keys 20 of 22 and more.
+    assert report["attended_keys"] == 88 + 89 + 90 + 3 * 128 + 6 * 20
+    assert [verdict["output"] for verdict in report["verdicts"]] == ["attn_out", "softmax_lse"]
+    assert all(verdict["judged"] == 48 for verdict in report["verdicts"])
+    from safetensors.numpy import load_file
+
+    outputs = load_file(output)
+    assert outputs["attn_out"].shape == (6, 8, 512)
+    assert outputs["softmax_lse"].shape == (1, 6, 8)
+
+
+def test_run_options_override_attributes(case_file: Path) -> None:
+    words = ["--ori-mask-mode", 3, "--no-return-softmax-lse", "--softmax-scale", 0]
+    report = json.loads(sfmla("run", case_file, *words, "--reference", "--json").stdout)
+    assert report["attended_keys"] == 88 + 89 + 90 + 298 + 299 + 300 + 6 * 20
+    assert [verdict["output"] for verdict in report["verdicts"]] == ["attn_out"]
+
+
+def test_run_fails_when_the_reference_differs(
+    case_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = sys.modules["sfmla_ctypes.cli.run"]
+    honest = run.reference_attention
+
+    def dishonest(**arguments: Any) -> Any:
+        attn_out, softmax_lse = honest(**arguments)
+        attn_out[4, 3] *= 1.1
+        return attn_out, softmax_lse
+
+    monkeypatch.setattr(run, "reference_attention", dishonest)
+    text = sfmla("run", case_file, "--reference", exit_code=1).stdout
+    assert "attn_out: WRONG, 1 of 48 rows and heads beyond tolerance" in text
+    assert "at (4, 3)" in text
+
+
+def test_metadata_of_another_call_is_refused(case_file: Path, tmp_path: Path) -> None:
+    arguments = load_case(case_file)
+    planned = sys.modules["sfmla_ctypes.cli.execute"].with_metadata(arguments)
+    save_arrays(tmp_path / "planned.npz", planned)
+    sfmla("run", tmp_path / "planned.npz", "--reference")
+    error = sfmla("run", tmp_path / "planned.npz", "--ori-win-left", 63, exit_code=2).stderr
+    assert "507018" in error
+    assert "metadata" in error
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--layout-q", "SBND"], "layout_q"),
+        (["--cmp-ratio", "0"], "cmp_ratio"),
+        (["--cmp-ratio", str(2**64)], "cmp_ratio"),
+        (["--ori-mask-mode", "7"], "ori_mask_mode"),
+        (["--softmax-scale", "nan"], "softmax_scale"),
+        (["-o", "out.npy"], "suffix '.npy'"),
+    ],
+)
+def test_refusals_are_one_sentence(case_file: Path, words: list[str], sentence: str) -> None:
+    lines = sfmla("run", case_file, *words, exit_code=2).stderr.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("Error: ")
+    assert sentence in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("q", None, "q: missing"),
+        ("q", np.zeros((6, 8, 512)), "q: "),
+        ("q", np.zeros((6, 8, 511), np.float16), "511"),
+        ("q", np.zeros((6, 8, 512), np.int8), "q: "),
+        ("q", np.zeros((6, 200, 512), np.float16), "200"),
+        ("ori_kv", None, "ori_kv"),
+        ("ori_kv", np.zeros((4, 4), np.float16), "ori_kv"),
+        ("sinks", np.zeros(7, np.float32), "sinks"),
+        ("cu_seqlens_q", None, "cu_seqlens_q"),
+        ("cu_seqlens_q", np.zeros((), np.int32), "cu_seqlens_q"),
+        ("cu_seqlens_q", np.array([0, 9, 6], np.int32), "cu_seqlens_q"),
+        ("ori_block_table", np.full((2, 10), 999, np.int32), "ori_block_table"),
+    ],
+)
+def test_bad_arrays_are_refused(
+    case_file: Path, name: str, value: np.ndarray | None, sentence: str
+) -> None:
+    arguments = load_case(case_file) | {name: value}
+    save_arrays(case_file, {key: value for key, value in arguments.items() if value is not None})
+    error = sfmla("run", case_file, exit_code=2).stderr
+    assert error.startswith("Error: ")
+    assert sentence in error
+
+
+def test_plan_of_a_case_without_queries_is_refused(case_file: Path) -> None:
+    arguments = load_case(case_file)
+    del arguments["q"]
+    save_arrays(case_file, arguments)
+    assert "q: missing" in sfmla("plan", case_file, exit_code=2).stderr
+
+
+def test_plan_adds_up(case_file: Path, tmp_path: Path) -> None:
+    words = ["plan", case_file, "--cores", 4, "--plot", tmp_path / "plan.png"]
+    schedule = json.loads(sfmla(*words, "--json").stdout)
+    assert 1 <= len(schedule["cores"]) <= 4
+    assert sum(work["cost"] for work in schedule["cores"]) == schedule["cost"]
+    assert (tmp_path / "plan.png").stat().st_size > 0
+    assert "balance" in sfmla(*words).stdout
+
+
+def test_plan_reads_a_case_that_has_metadata(case_file: Path) -> None:
+    metadata = np.zeros(1024, np.int32)
+    metadata[0:9] = [1, 0, 0, 0, 2, 0, 0, 0, 0]
+    save_arrays(case_file, load_case(case_file) | {"metadata": metadata})
+    assert len(json.loads(sfmla("plan", case_file, "--json").stdout)["cores"]) == 1
+
+
+def test_info_names_the_device_and_the_prefix() -> None:
+    facts = json.loads(sfmla("info", "--json").stdout)
+    assert facts["device"] == "HostCPU"
+    assert facts["processors"] >= 1
+    assert facts["memory_total_bytes"] >= facts["memory_free_bytes"]
+    assert sfmla("info", "--prefix").stdout.strip() == str(toolkit_path())
+    assert "HostCPU" in sfmla("info").stdout
+
+
+def test_a_bad_setting_is_one_sentence() -> None:
+    program = "from sfmla_ctypes.cli import main; main()"
+    found = subprocess.run(
+        [sys.executable, "-c", program, "info"],
+        env={**os.environ, "SFMLA_NUM_THREADS": "many"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 2
+    assert "SFMLA_NUM_THREADS" in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_every_command_and_option_has_help() -> None:
+    for name, command in main.commands.items():
+        assert sfmla(name, "--help").stdout
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert option.help, (name, option.name)
+
+
+def test_the_judge_sees_special_values_first() -> None:
+    expected = np.ones((2, 1, 512))
+    found = expected.astype(np.float16)
+    assert judge_attn_out(found, expected).ok
+    found[1, 0, 3] = np.nan
+    verdict = judge_attn_out(found, expected)
+    assert (verdict.failed, verdict.worst_position) == (1, (1, 0))
+    expected[1, 0, 3] = np.nan
+    assert judge_attn_out(found, expected).ok
+    assert not judge_softmax_lse(np.array([np.inf], np.float32), np.array([1.0])).ok
+    assert judge_softmax_lse(np.array([np.inf], np.float32), np.array([np.inf])).ok
+
+
+def test_the_judge_wants_exact_zeros_where_the_reference_is_zero() -> None:
+    found = np.zeros((1, 1, 512), np.float16)
+    assert judge_attn_out(found, np.zeros((1, 1, 512))).ok
+    found[0, 0, 0] = 1e-6
+    assert not judge_attn_out(found, np.zeros((1, 1, 512))).ok
+
+
+def test_the_judge_allows_two_rounding_steps() -> None:
+    expected = np.full((1, 1, 512), 1.0)
+    found = expected.astype(np.float16)
+    found[0, 0, 9] += np.float16(2.0**-10)
+    assert judge_attn_out(found, expected).ok
+    found[0, 0, 9] += np.float16(2.0**-10)
+    assert not judge_attn_out(found, expected).ok

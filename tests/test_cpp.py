@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the C++ unit tests in build/cpp-tests and runs them.
+
+SFMLA_TEST_SANITIZERS=address,thread adds a build with each of these sanitizers.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SANITIZERS = [name for name in os.environ.get("SFMLA_TEST_SANITIZERS", "").split(",") if name]
+COMBINATIONS = {"address": "address,undefined", "thread": "thread"}
+
+
+# Programs that pip installed lie next to the interpreter, whether or not its folder is on the path.
+SEARCH_PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+
+
+def has_doctest() -> bool:
+    compiler = shutil.which("c++")
+    return (
+        compiler is not None
+        and subprocess.run(
+            [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"],
+            input="#include <doctest/doctest.h>\n",
+            text=True,
+            capture_output=True,
+            check=False,
+        ).returncode
+        == 0
+    )
+
+
+def run(*command: str | Path, seconds: int) -> None:
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=seconds,
+        env=os.environ | {"PATH": SEARCH_PATH},
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-8000:]}\n{done.stderr[-4000:]}"
+
+
+def build_and_test(sanitizer: str) -> None:
+    folder = ROOT / "build" / ("cpp-tests" + (f"-{sanitizer}" if sanitizer else ""))
+    generator = ["-G", "Ninja"] if shutil.which("ninja", path=SEARCH_PATH) else []
+    run(
+        "cmake",
+        "-S",
+        ROOT,
+        "-B",
+        folder,
+        *generator,
+        "-DSFMLA_BUILD_TESTS=ON",
+        "-DSFMLA_WARNINGS_AS_ERRORS=ON",
+        f"-DSFMLA_SANITIZE={COMBINATIONS.get(sanitizer, '')}",
+        seconds=300,
+    )
+    run("cmake", "--build", folder, "--parallel", str(len(os.sched_getaffinity(0))), seconds=3000)
+    # ThreadSanitizer needs the memory layout of a process without address randomization.
+    fixed_addresses = ["setarch", "-R"] if sanitizer == "thread" and shutil.which("setarch") else []
+    ctest = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error"]
+    run(*fixed_addresses, *ctest, seconds=1800)
+
+
+@pytest.mark.skipif(not has_doctest(), reason="doctest is missing: apt install doctest-dev")
+@pytest.mark.parametrize("sanitizer", ["", *SANITIZERS], ids=lambda name: name or "plain")
+def test_unit_tests(sanitizer: str) -> None:
+    assert sanitizer in ("", *COMBINATIONS)
+    build_and_test(sanitizer)

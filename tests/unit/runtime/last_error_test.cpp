@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/last_error.h"
+
+#include <doctest/doctest.h>
+
+#include <regex>
+#include <thread>
+
+#include "runtime_fixture.h"
+
+namespace sfmla::test {
+
+TEST_CASE("nothing is pending at first, an ok status adds nothing") {
+  TakeText();
+  CHECK(Report("aclSomething", Status::Ok()) == 0);
+  CHECK(aclGetRecentErrMsg() == nullptr);
+}
+
+TEST_CASE("a report has the platform's layout") {
+  CHECK(Report("aclnnThing", Status(161002, "q: rank 2, must be 4")) == 161002);
+  const std::regex layout(R"(EZ1001\[PID: \d+\] \d{4}-\d\d-\d\d-\d\d:\d\d:\d\d\.\d{3}\.\d{3} )"
+                          R"(AclNN_Parameter_Error\(EZ1001\): q: rank 2, must be 4\n)"
+                          R"( +TraceBack \(most recent call last\):\n +aclnnThing\n)");
+  CHECK(std::regex_match(TakeText(), layout));
+  CHECK(aclGetRecentErrMsg() == nullptr);
+}
+
+TEST_CASE("reports are given newest first") {
+  Report("first", Status(107000, "stream: one"));
+  Report("second", Status(107000, "stream: two"));
+  const std::string text = TakeText();
+  CHECK(text.find("two") < text.find("one"));
+  CHECK(text.find("one") != std::string::npos);
+}
+
+TEST_CASE("the layer of a code decides the family of its report") {
+  const auto family = [](int32_t code) {
+    Report("api", Status(code, "x"));
+    return TakeText().substr(0, 2);
+  };
+  CHECK(family(100000) == "EH");
+  CHECK(family(200006) == "EH");
+  CHECK(family(500000) == "EH");
+  CHECK(family(107002) == "EE");
+  CHECK(family(207001) == "EE");
+  CHECK(family(507015) == "EE");
+  CHECK(family(161001) == "EZ");
+  CHECK(family(361001) == "EZ");
+  CHECK(family(561000) == "EZ");
+}
+
+TEST_CASE("each thread has its own reports") {
+  TakeText();
+  std::thread([] {
+    Report("api", Status(107000, "elsewhere"));
+    CHECK(TakeText().find("elsewhere") != std::string::npos);
+    Report("api", Status(107000, "left behind"));
+  }).join();
+  CHECK(aclGetRecentErrMsg() == nullptr);
+}
+
+TEST_CASE("reports that nobody reads do not pile up") {
+  for (int i = 0; i < 1000; ++i) Report("api", Status(107000, "again"));
+  CHECK(TakeText().size() < 8192);
+}
+
+}  // namespace sfmla::test
