@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the C++ unit tests in build/cpp-tests and runs them.
+"""Builds the C++ unit tests in build/cpp-tests-VARIANT and runs them.
 
-SFMLA_TEST_SANITIZERS=address,thread adds a build with each of these sanitizers.
+SFMLA_TEST_VARIANTS=clang,address,thread adds a build with that compiler or with these sanitizers.
 """
 
 import os
@@ -13,8 +13,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SANITIZERS = [name for name in os.environ.get("SFMLA_TEST_SANITIZERS", "").split(",") if name]
-COMBINATIONS = {"address": "address,undefined", "thread": "thread"}
+CMAKE_OPTIONS = {
+    "plain": [],
+    "clang": ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++"],
+    "address": ["-DSFMLA_SANITIZE=address,undefined"],
+    "thread": ["-DSFMLA_SANITIZE=thread"],
+}
+VARIANTS = ["plain", *filter(None, os.environ.get("SFMLA_TEST_VARIANTS", "").split(","))]
 
 
 # Programs that pip installed lie next to the interpreter, whether or not its folder is on the path.
@@ -48,8 +53,8 @@ def run(*command: str | Path, seconds: int) -> None:
     assert done.returncode == 0, f"{command}\n{done.stdout[-8000:]}\n{done.stderr[-4000:]}"
 
 
-def build_and_test(sanitizer: str) -> None:
-    folder = ROOT / "build" / ("cpp-tests" + (f"-{sanitizer}" if sanitizer else ""))
+def build_and_test(variant: str) -> None:
+    folder = ROOT / "build" / f"cpp-tests-{variant}"
     generator = ["-G", "Ninja"] if shutil.which("ninja", path=SEARCH_PATH) else []
     run(
         "cmake",
@@ -60,18 +65,18 @@ def build_and_test(sanitizer: str) -> None:
         *generator,
         "-DSFMLA_BUILD_TESTS=ON",
         "-DSFMLA_WARNINGS_AS_ERRORS=ON",
-        f"-DSFMLA_SANITIZE={COMBINATIONS.get(sanitizer, '')}",
+        *CMAKE_OPTIONS[variant],
         seconds=300,
     )
     run("cmake", "--build", folder, "--parallel", str(len(os.sched_getaffinity(0))), seconds=3000)
     # ThreadSanitizer needs the memory layout of a process without address randomization.
-    fixed_addresses = ["setarch", "-R"] if sanitizer == "thread" and shutil.which("setarch") else []
+    fixed_addresses = ["setarch", "-R"] if variant == "thread" and shutil.which("setarch") else []
     ctest = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error"]
     run(*fixed_addresses, *ctest, seconds=1800)
 
 
 @pytest.mark.skipif(not has_doctest(), reason="doctest is missing: apt install doctest-dev")
-@pytest.mark.parametrize("sanitizer", ["", *SANITIZERS], ids=lambda name: name or "plain")
-def test_unit_tests(sanitizer: str) -> None:
-    assert sanitizer in ("", *COMBINATIONS)
-    build_and_test(sanitizer)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_unit_tests(variant: str) -> None:
+    assert variant in CMAKE_OPTIONS
+    build_and_test(variant)

