@@ -71,7 +71,7 @@ def build_and_test(variant: str) -> None:
     run("cmake", "--build", folder, "--parallel", str(len(os.sched_getaffinity(0))), seconds=3000)
     # ThreadSanitizer needs the memory layout of a process without address randomization.
     fixed_addresses = ["setarch", "-R"] if variant == "thread" and shutil.which("setarch") else []
-    ctest = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error"]
+    ctest = ["ctest", "--test-dir", str(folder), "--output-on-failure", "--no-tests=error"]
     run(*fixed_addresses, *ctest, seconds=1800)
 
 

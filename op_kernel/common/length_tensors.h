@@ -16,7 +16,16 @@ namespace sfmla {
 inline constexpr int64_t kUnknownExtent = INT32_MAX;
 
 struct LengthTensors {
-  Layout layout_q = Layout::kBsnd;
+  LengthTensors() = default;
+  // What the rules say about lengths; extents and tensors are still to be filled in.
+  LengthTensors(const AttentionRules& rules, int64_t batch_in)
+      : layout_kv(rules.layout_kv),
+        has_ori(rules.has_ori),
+        has_cmp(rules.has_cmp),
+        uses_residual(rules.uses_residual()),
+        batch(batch_in),
+        cmp_ratio(rules.cmp_ratio) {}
+
   Layout layout_kv = Layout::kBsnd;
   bool has_ori = true;
   bool has_cmp = false;

@@ -97,14 +97,7 @@ class CpuKernel {
 };
 
 LengthTensors CpuKernel::Lengths() const {
-  LengthTensors out;
-  out.layout_q = tiling_.rules.layout_q;
-  out.layout_kv = tiling_.rules.layout_kv;
-  out.has_ori = tiling_.rules.has_ori;
-  out.has_cmp = tiling_.rules.has_cmp;
-  out.uses_residual = tiling_.rules.uses_residual();
-  out.batch = tiling_.batch;
-  out.cmp_ratio = tiling_.rules.cmp_ratio;
+  LengthTensors out(tiling_.rules, tiling_.batch);
   out.query_extent = tiling_.query_extent;
   out.ori_extent = tiling_.ori.rows;
   out.cmp_extent = tiling_.cmp.rows;

@@ -19,14 +19,7 @@ const int32_t* Values(const KernelCall& call, Slot slot) {
 }
 
 LengthTensors LengthsOf(const SparseFlashMlaMetadataTiling& tiling, const KernelCall& call) {
-  LengthTensors out;
-  out.layout_q = tiling.rules.layout_q;
-  out.layout_kv = tiling.rules.layout_kv;
-  out.has_ori = tiling.rules.has_ori;
-  out.has_cmp = tiling.rules.has_cmp;
-  out.uses_residual = tiling.rules.uses_residual();
-  out.batch = tiling.batch;
-  out.cmp_ratio = tiling.rules.cmp_ratio;
+  LengthTensors out(tiling.rules, tiling.batch);
   out.query_extent = tiling.query_extent;
   out.ori_extent = tiling.ori_extent;
   out.cmp_extent = tiling.cmp_extent;

@@ -30,13 +30,7 @@ struct Problem {
   }
 
   LengthTensors Lengths() const {
-    LengthTensors out;
-    out.layout_q = Layout::kTnd;
-    out.layout_kv = Layout::kPaged;
-    out.has_cmp = rules.has_cmp;
-    out.uses_residual = rules.uses_residual();
-    out.batch = static_cast<int64_t>(seqused_ori_kv.size());
-    out.cmp_ratio = rules.cmp_ratio;
+    LengthTensors out(rules, static_cast<int64_t>(seqused_ori_kv.size()));
     out.query_extent = cu_seqlens_q.back();
     out.ori_extent = kUnknownExtent;
     out.cmp_extent = kUnknownExtent;
