@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the kernels known to the runtime when the library is loaded.
 #include "op_kernel/sparse_flash_mla/cpu_kernel.h"
-#include "op_kernel/sparse_flash_mla_metadata/kernel.h"
+#include "op_kernel/sparse_flash_mla_metadata/cpu_kernel.h"
 #include "runtime/kernel_registry.h"
 
 namespace sfmla {
@@ -10,7 +10,7 @@ namespace {
 [[gnu::constructor]] void RegisterKernels() {
   KernelSink& registry = KernelRegistry();
   registry.Add(DeviceKind::kCpu, kSparseFlashMlaKernel, SparseFlashMlaCpuKernel);
-  registry.Add(DeviceKind::kCpu, kSparseFlashMlaMetadataKernel, SparseFlashMlaMetadataKernel);
+  registry.Add(DeviceKind::kCpu, kSparseFlashMlaMetadataKernel, SparseFlashMlaMetadataCpuKernel);
 }
 
 }  // namespace

@@ -2,13 +2,11 @@
 // What the C entry points of all operators share.
 #pragma once
 
-#include <exception>
-
 #include "aclnn/acl_meta.h"
 #include "base/format.h"
 #include "base/status.h"
+#include "runtime/api_guard.h"
 #include "runtime/executor.h"
-#include "runtime/last_error.h"
 
 namespace sfmla {
 
@@ -17,32 +15,27 @@ namespace sfmla {
 // recorded. `null_code` is what this operator answers for a NULL out pointer.
 template <typename Plan>
 aclnnStatus PhaseOne(const char* api, int32_t null_code, uint64_t* workspace_size,
-                     aclOpExecutor** executor, const Plan& plan) {
+                     aclOpExecutor** executor, const Plan& plan) noexcept {
   if (workspace_size != nullptr) *workspace_size = 0;
   if (executor != nullptr) *executor = nullptr;
-  if (workspace_size == nullptr || executor == nullptr) {
-    const char* name = workspace_size == nullptr ? "workspaceSize" : "executor";
-    return Report(api, Status(null_code, Str(name, ": NULL, must point to the result")));
-  }
-  try {
+  return AclnnCall(api, [&]() -> Status {
+    if (workspace_size == nullptr || executor == nullptr) {
+      const char* name = workspace_size == nullptr ? "workspaceSize" : "executor";
+      return Status(null_code, Str(name, ": NULL, must point to the result"));
+    }
     Result<Launch> launch = plan();
-    if (!launch.ok()) return Report(api, launch.status());
+    if (!launch.ok()) return launch.status();
     *workspace_size = launch->workspace_bytes;
     *executor = NewExecutor(std::move(launch.value()));
-    return ACL_SUCCESS;
-  } catch (const std::exception& error) {
-    return Report(api, Status(code::kAclnnInner, Str("unexpected: ", error.what())));
-  }
+    return Status::Ok();
+  });
 }
 
 // Phase two.
 inline aclnnStatus PhaseTwo(const char* api, void* workspace, uint64_t workspace_size,
-                            aclOpExecutor* executor, aclrtStream stream) {
-  try {
-    return Report(api, RunExecutor(api, workspace, workspace_size, executor, stream));
-  } catch (const std::exception& error) {
-    return Report(api, Status(code::kAclnnInner, Str("unexpected: ", error.what())));
-  }
+                            aclOpExecutor* executor, aclrtStream stream) noexcept {
+  return AclnnCall(api,
+                   [&] { return RunExecutor(api, workspace, workspace_size, executor, stream); });
 }
 
 }  // namespace sfmla

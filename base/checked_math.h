@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 64-bit sizes that cannot wrap: every product or sum of extents goes through here.
+// 64-bit sizes: rounding up, and products and sums that notice when they would wrap. What a caller
+// gives is multiplied with CheckedMul until it is known to be a real tensor.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "base/format.h"
-#include "base/soc.h"
 
 namespace sfmla {
 namespace {
@@ -62,12 +61,12 @@ std::optional<uint64_t> ParseBytes(std::string text) {
 
 Status ReadRules(const char* text, Settings* out) {
   std::string allowed;
-  for (const SocTraits& soc : kAllSocs) {
-    if (soc.rules_name == text) {
+  for (const std::string_view name : kRuleNames) {
+    if (name == text) {
       out->rules = text;
       return Status::Ok();
     }
-    allowed += Str(allowed.empty() ? "" : ", ", soc.rules_name);
+    allowed += Str(allowed.empty() ? "" : ", ", name);
   }
   return BadSetting("SFMLA_RULES", text, Str("one of ", allowed));
 }

@@ -5,12 +5,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 
 namespace sfmla {
 
 enum class CheckLevel : uint8_t { kOff, kOn };
+
+// The values of SFMLA_RULES: whose product rules the checks apply.
+inline constexpr std::string_view kRuleNames[] = {"cpu", "ascend910b", "ascend950"};
 
 struct Settings {
   int num_threads = 1;  // SFMLA_NUM_THREADS; default: processors this process may run on

@@ -18,6 +18,31 @@ std::string AxesText(std::initializer_list<Axis> axes) {
   return Str("(", out, ")");
 }
 
+// An axis whose stride is not that of a contiguous tensor.
+struct Gap {
+  size_t axis = 0;
+  int64_t contiguous_stride = 0;
+};
+
+// The innermost one; the stride of an axis of extent 1 does not matter.
+std::optional<Gap> FirstGap(const TensorDesc& desc) {
+  if (desc.num_elements() == 0) return std::nullopt;
+  int64_t expected = 1;
+  for (auto axis = static_cast<size_t>(desc.rank); axis-- > 0;) {
+    if (desc.dims[axis] != 1 && desc.strides[axis] != expected) return Gap{axis, expected};
+    expected *= desc.dims[axis];
+  }
+  return std::nullopt;
+}
+
+std::string ExtentsText(const TensorDesc& desc) {
+  std::string out;
+  for (size_t axis = 0; axis < static_cast<size_t>(desc.rank); ++axis) {
+    out += Str(axis == 0 ? "" : ", ", desc.dims[axis]);
+  }
+  return Str("(", out, ")");
+}
+
 }  // namespace
 
 OperandArg MakeOperand(const char* name, const aclTensor* handle) {
@@ -52,11 +77,11 @@ const char* AxisName(Axis axis) {
       return "D";
     case Axis::kOriOuter:
       return "pages";
-    case Axis::kOriRows:
+    case Axis::kOriTokens:
       return "tokens";
     case Axis::kCmpOuter:
       return "pages";
-    case Axis::kCmpRows:
+    case Axis::kCmpTokens:
       return "tokens";
     case Axis::kOriColumns:
       return "pages per request";
@@ -64,10 +89,10 @@ const char* AxisName(Axis axis) {
       return "pages per request";
     case Axis::kK1:
       return "K1";
-    case Axis::kK:
-      return "K";
+    case Axis::kK2:
+      return "K2";
     case Axis::kMetadataWords:
-      return "1024";
+      return "words";
   }
   return "?";
 }
@@ -100,7 +125,10 @@ Status AxisTable::Bind(const OperandArg& operand, std::initializer_list<Axis> ax
                         operand.desc.dims[position], ", must be at least 0"));
     }
     elements = CheckedMul(*elements, operand.desc.dims[position]);
-    if (!elements) return Refuse(Str(operand.name, ": more than 2^63 elements"));
+    if (!elements) {
+      return Refuse(Str(operand.name, ": extents ", ExtentsText(operand.desc),
+                        " multiply to more than 2^63 elements"));
+    }
     SFMLA_RETURN_IF_ERROR(BindAxis(operand, position, axis));
     ++position;
   }
@@ -134,20 +162,14 @@ Status CheckDtype(const OperandArg& operand, aclDataType dtype, const char* why)
                     DataTypeName(dtype), why));
 }
 
-bool IsContiguous(const TensorDesc& desc) {
-  if (desc.num_elements() == 0) return true;
-  int64_t expected = 1;
-  for (int64_t i = desc.rank - 1; i >= 0; --i) {
-    const auto axis = static_cast<size_t>(i);
-    if (desc.dims[axis] != 1 && desc.strides[axis] != expected) return false;
-    expected *= desc.dims[axis];
-  }
-  return true;
-}
+bool IsContiguous(const TensorDesc& desc) { return !FirstGap(desc).has_value(); }
 
 Status CheckContiguous(const OperandArg& operand) {
-  if (IsContiguous(operand.desc)) return Status::Ok();
-  return Refuse(Str(operand.name, ": the view is not contiguous, an output must be"));
+  const std::optional<Gap> gap = FirstGap(operand.desc);
+  if (!gap) return Status::Ok();
+  return Refuse(Str(operand.name, ": stride of axis ", gap->axis, " is ",
+                    operand.desc.strides[gap->axis], ", must be ", gap->contiguous_stride,
+                    " (an output is contiguous)"));
 }
 
 Status CheckData(const OperandArg& operand) {

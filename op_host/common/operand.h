@@ -36,13 +36,13 @@ enum class Axis : uint8_t {
   kG,
   kD,
   kOriOuter,
-  kOriRows,
+  kOriTokens,
   kCmpOuter,
-  kCmpRows,  // pages or S/T of the two caches
+  kCmpTokens,  // pages or S/T of the two caches
   kOriColumns,
   kCmpColumns,  // columns of the block tables
   kK1,
-  kK,
+  kK2,
   kMetadataWords,
 };
 

@@ -25,9 +25,9 @@ constexpr ProductRules kProducts[] = {
      .superfluous_refused = false,
      .paged_needs_cmp_lengths = false,
      .planner_needs_cmp_lengths = false,
-     .page_rows_packed = false,
+     .page_tokens_packed = false,
      .max_cmp_topk = INT32_MAX,
-     .block_size_multiple = 1},
+     .page_tokens_multiple = 1},
     {.name = "ascend910b",
      .heads_power_of_two = true,
      .window_127_0_only = true,
@@ -41,9 +41,9 @@ constexpr ProductRules kProducts[] = {
      .superfluous_refused = false,
      .paged_needs_cmp_lengths = false,
      .planner_needs_cmp_lengths = true,
-     .page_rows_packed = true,
+     .page_tokens_packed = true,
      .max_cmp_topk = 8192,
-     .block_size_multiple = 16},
+     .page_tokens_multiple = 16},
     {.name = "ascend950",
      .heads_power_of_two = false,
      .window_127_0_only = false,
@@ -57,9 +57,9 @@ constexpr ProductRules kProducts[] = {
      .superfluous_refused = true,
      .paged_needs_cmp_lengths = true,
      .planner_needs_cmp_lengths = true,
-     .page_rows_packed = true,
+     .page_tokens_packed = true,
      .max_cmp_topk = INT32_MAX,
-     .block_size_multiple = 1},
+     .page_tokens_multiple = 1},
 };
 
 Status CheckOriginalMask(const ProductRules& product, ProductCheck check,
@@ -136,7 +136,7 @@ Result<const ProductRules*> ProcessProductRules() {
   if (!settings.ok()) return settings.status();
   const auto* row = std::find_if(std::begin(kProducts), std::end(kProducts),
                                  [&](const auto& it) { return it.name == settings->rules; });
-  assert(row != std::end(kProducts));  // settings.cpp accepts only the names of base/soc.h
+  assert(row != std::end(kProducts));  // settings.cpp accepts only the names of base/settings.h
   return row;
 }
 

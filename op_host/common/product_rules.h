@@ -27,9 +27,9 @@ struct ProductRules {
   bool superfluous_refused;        // tensors the mode does not use
   bool paged_needs_cmp_lengths;    // seqused_cmp_kv or cmp_topk_length, main operator
   bool planner_needs_cmp_lengths;  // seqused_cmp_kv with paged caches, metadata operator
-  bool page_rows_packed;           // only the page stride is free
+  bool page_tokens_packed;         // only the page stride is free
   int64_t max_cmp_topk;
-  int64_t block_size_multiple;
+  int64_t page_tokens_multiple;
 };
 
 std::span<const ProductRules> AllProductRules();

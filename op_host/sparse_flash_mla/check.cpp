@@ -3,28 +3,29 @@
 
 #include <cmath>
 
-#include "base/checked_math.h"
 #include "base/format.h"
+#include "op_host/common/operand_table.h"
 #include "op_host/sparse_flash_mla/infer_shape.h"
 #include "op_host/sparse_flash_mla/product_check.h"
+#include "op_kernel/sparse_flash_mla_metadata/metadata_layout.h"
 
 namespace sfmla {
 namespace {
 
 using namespace smla_operand;
 
-constexpr int64_t kMaxBlockRows = 1024;
-constexpr int64_t kMetadataElements = 1024;
+constexpr int64_t kMaxPageTokens = 1024;
 
 class Checker {
  public:
   Checker(const SparseFlashMlaArgs& args, const ProductRules& product)
-      : args_(args), product_(product) {}
+      : args_(args), product_(product), table_(args_.operands, problem_.uses) {}
 
   Result<SparseFlashMlaProblem> Run();
 
  private:
-  const OperandArg& At(Slot slot) const { return args_.at(slot); }
+  const OperandArg& At(Slot slot) const { return table_.At(slot); }
+  AxisTable& axes() { return table_.axes(); }
   bool IsTndQuery() const { return problem_.rules.layout_q == Layout::kTnd; }
   bool IsPaged() const { return problem_.rules.layout_kv == Layout::kPaged; }
   bool IsPacked() const { return problem_.rules.layout_kv == Layout::kTnd; }
@@ -35,20 +36,17 @@ class Checker {
   Status CheckPresence() const;
   Status Require(Slot slot, const char* why) const;
   void MarkUses();
-  void Use(Slot slot, bool strided = false);
   Status CheckIntegers();
-  Status CheckInt32(Slot slot, std::initializer_list<Axis> axes);
   Status CheckRowIntegers(Slot slot, Axis last);
   Status CheckTopkLength(Slot slot);
   Status CheckCache(Slot slot, Axis outer, Axis rows, CacheGeometry* geometry);
   Status CheckCacheStrides(const OperandArg& cache) const;
   Status CheckSinksAndOutputs();
-  Status CheckUsedData() const;
 
   const SparseFlashMlaArgs& args_;
   const ProductRules& product_;
-  AxisTable axes_;
   SparseFlashMlaProblem problem_;
+  OperandTable table_;
 };
 
 Status Checker::CheckPointers() const {
@@ -61,8 +59,7 @@ Status Checker::CheckPointers() const {
     return Status(code::kAclnnParamNullptr,
                   "softmax_lse: NULL, must be a tensor when return_softmax_lse is true");
   }
-  for (const OperandArg& operand : args_.operands) SFMLA_RETURN_IF_ERROR(CheckLive(operand));
-  return Status::Ok();
+  return table_.CheckHandles();
 }
 
 // The width of an index list, 0 if there is none; a list without lanes is a mistake, not an
@@ -112,36 +109,34 @@ Status Checker::CheckQuery() {
     return Refuse(Str("q: dtype ", DataTypeName(q.desc.dtype), ", must be FLOAT16 or BFLOAT16"));
   }
   problem_.is_bfloat16 = q.desc.dtype == ACL_BF16;
-  axes_.Fix(Axis::kD, kHeadDim,
-            "(448 without and 64 with rotary embedding in one vector that is key and value)");
-  axes_.Fix(Axis::kN2, 1, "(one key/value head)");
-  axes_.Fix(Axis::kMetadataWords, kMetadataElements,
-            "(the words aclnnSparseFlashMlaMetadata writes)");
-  SFMLA_RETURN_IF_ERROR(axes_.Bind(q, QueryAxes(problem_.rules.layout_q)));
+  axes().Fix(Axis::kD, kHeadDim,
+             "(448 without and 64 with rotary embedding in one vector that is key and value)");
+  axes().Fix(Axis::kN2, 1, "(one key/value head)");
+  axes().Fix(Axis::kMetadataWords, kMetadataWords,
+             "(the words aclnnSparseFlashMlaMetadata writes)");
+  SFMLA_RETURN_IF_ERROR(axes().Bind(q, QueryAxes(problem_.rules.layout_q)));
 
-  const int64_t heads = axes_.Of(Axis::kN1);
-  if (heads < 1 || heads > 128) {
-    return Refuse(Str("q: axis N1 is ", heads, ", must be in [1, 128]"));
+  const int64_t heads = axes().Of(Axis::kN1);
+  if (heads < 1 || heads > kMaxHeads) {
+    return Refuse(Str("q: axis N1 is ", heads, ", must be in [1, ", kMaxHeads, "]"));
   }
   problem_.rules.heads = static_cast<int32_t>(heads);
-  axes_.Fix(Axis::kG, heads, "(N1 / N2)");
+  axes().Fix(Axis::kG, heads, "(N1 / N2)");
 
   const OperandArg& cu_seqlens_q = At(kCuSeqlensQ);
   if (!IsTndQuery()) {
     if (cu_seqlens_q.present()) {
       return Refuse("cu_seqlens_q: given with layout_q BSND, must be absent");
     }
-    axes_.Fix(Axis::kBPlus1, axes_.Of(Axis::kB) + 1, "(B + 1, B as in q)");
+    axes().Fix(Axis::kBPlus1, axes().Of(Axis::kB) + 1, "(B + 1, B as in q)");
   } else {
-    problem_.query_rows = axes_.Of(Axis::kT1);
-    if (cu_seqlens_q.absent()) {
-      return Refuse("cu_seqlens_q: absent, must be given with layout_q TND");
-    }
-    SFMLA_RETURN_IF_ERROR(CheckInt32(kCuSeqlensQ, {Axis::kBPlus1}));
-    axes_.Fix(Axis::kB, axes_.Of(Axis::kBPlus1) - 1, "(from cu_seqlens_q)");
+    SFMLA_RETURN_IF_ERROR(table_.Require(kCuSeqlensQ, "with layout_q TND"));
+    table_.Use(kCuSeqlensQ);
+    SFMLA_RETURN_IF_ERROR(table_.CheckInt32(kCuSeqlensQ, {Axis::kBPlus1}));
+    axes().Fix(Axis::kB, axes().Of(Axis::kBPlus1) - 1, "(from cu_seqlens_q)");
   }
-  problem_.batch = axes_.Of(Axis::kB);
-  problem_.query_extent = axes_.Of(IsTndQuery() ? Axis::kT1 : Axis::kS1);
+  problem_.batch = axes().Of(Axis::kB);
+  problem_.query_extent = axes().Of(IsTndQuery() ? Axis::kT1 : Axis::kS1);
   problem_.query_rows =
       IsTndQuery() ? problem_.query_extent : problem_.query_extent * problem_.batch;
   return Status::Ok();
@@ -149,16 +144,15 @@ Status Checker::CheckQuery() {
 
 Status Checker::Require(Slot slot, const char* why) const {
   // Without any query row even a required tensor may have no elements, e.g. a table of 0 requests.
-  if (At(slot).present() || (At(slot).handle != nullptr && problem_.query_rows == 0)) {
-    return Status::Ok();
-  }
-  return Refuse(Str(At(slot).name, ": absent, must be given ", why));
+  if (problem_.query_rows == 0 && At(slot).handle != nullptr) return Status::Ok();
+  return table_.Require(slot, why);
 }
 
 Status Checker::CheckPresence() const {
   const AttentionRules& rules = problem_.rules;
-  if (At(kOriKv).absent() && problem_.query_rows > 0)
+  if (At(kOriKv).absent() && problem_.query_rows > 0) {
     return Refuse("ori_kv: zero elements, must hold at least one token");
+  }
   SFMLA_RETURN_IF_ERROR(Require(kSinks, "(one FLOAT per query head)"));
   if (IsPaged()) {
     SFMLA_RETURN_IF_ERROR(Require(kOriBlockTable, "with layout_kv PA_BBND"));
@@ -188,54 +182,42 @@ Status Checker::CheckPresence() const {
   return Status::Ok();
 }
 
-void Checker::Use(Slot slot, bool strided) {
-  OperandUse& use = problem_.uses[static_cast<size_t>(slot)];
-  use.used = At(slot).present();
-  use.strided = strided;
-}
-
 // Which of the given tensors mean something in this mode; the rest is ignored.
 void Checker::MarkUses() {
   const AttentionRules& rules = problem_.rules;
-  for (const Slot slot : {kQ, kSequsedQ, kSequsedOriKv, kSinks}) Use(slot);
-  Use(kMetadata);
-  Use(kOriKv, true);
-  if (IsTndQuery()) Use(kCuSeqlensQ);
-  if (IsPacked()) Use(kCuSeqlensOriKv);
-  if (IsPaged()) Use(kOriBlockTable);
+  for (const Slot slot : {kQ, kSequsedQ, kSequsedOriKv, kSinks}) table_.Use(slot);
+  table_.UseAlways(kMetadata);
+  table_.Use(kOriKv, true);
+  if (IsPacked()) table_.Use(kCuSeqlensOriKv);
+  if (IsPaged()) table_.Use(kOriBlockTable);
   if (rules.ori_topk > 0) {
-    Use(kOriSparseIndices);
-    Use(kOriTopkLength);
+    table_.Use(kOriSparseIndices);
+    table_.Use(kOriTopkLength);
   }
   if (rules.has_cmp) {
-    Use(kCmpKv, true);
-    Use(kSequsedCmpKv);
-    if (IsPacked()) Use(kCuSeqlensCmpKv);
-    if (IsPaged()) Use(kCmpBlockTable);
-    if (rules.uses_residual()) Use(kCmpResidualKv);
+    table_.Use(kCmpKv, true);
+    table_.Use(kSequsedCmpKv);
+    if (IsPacked()) table_.Use(kCuSeqlensCmpKv);
+    if (IsPaged()) table_.Use(kCmpBlockTable);
+    if (rules.uses_residual()) table_.Use(kCmpResidualKv);
     if (rules.cmp_topk > 0) {
-      Use(kCmpSparseIndices);
-      Use(kCmpTopkLength);
+      table_.Use(kCmpSparseIndices);
+      table_.Use(kCmpTopkLength);
     }
   }
-  problem_.uses[kAttnOut] = {.used = true, .is_output = true};
-  problem_.uses[kSoftmaxLse] = {.used = args_.return_softmax_lse, .is_output = true};
-}
-
-Status Checker::CheckInt32(Slot slot, std::initializer_list<Axis> axes) {
-  SFMLA_RETURN_IF_ERROR(CheckDtype(At(slot), ACL_INT32, ""));
-  return axes_.Bind(At(slot), axes);
+  table_.UseOutput(kAttnOut, true);
+  table_.UseOutput(kSoftmaxLse, args_.return_softmax_lse);
 }
 
 // (B, S1, N2, last) or (T1, N2, last).
 Status Checker::CheckRowIntegers(Slot slot, Axis last) {
-  if (IsTndQuery()) return CheckInt32(slot, {Axis::kT1, Axis::kN2, last});
-  return CheckInt32(slot, {Axis::kB, Axis::kS1, Axis::kN2, last});
+  if (IsTndQuery()) return table_.CheckInt32(slot, {Axis::kT1, Axis::kN2, last});
+  return table_.CheckInt32(slot, {Axis::kB, Axis::kS1, Axis::kN2, last});
 }
 
 Status Checker::CheckTopkLength(Slot slot) {
-  if (IsTndQuery()) return CheckInt32(slot, {Axis::kT1, Axis::kN2});
-  return CheckInt32(slot, {Axis::kB, Axis::kS1, Axis::kN2});
+  if (IsTndQuery()) return table_.CheckInt32(slot, {Axis::kT1, Axis::kN2});
+  return table_.CheckInt32(slot, {Axis::kB, Axis::kS1, Axis::kN2});
 }
 
 Status Checker::CheckIntegers() {
@@ -254,21 +236,13 @@ Status Checker::CheckIntegers() {
       {kCmpBlockTable, {Axis::kB, Axis::kCmpColumns}},
       {kMetadata, {Axis::kMetadataWords}},
   };
-  const auto used = [&](Slot slot) { return problem_.uses[static_cast<size_t>(slot)].used; };
-  // Metadata is required, so it counts as used even when empty: Bind names the size it should have.
-  problem_.uses[kMetadata].used = true;
   for (const Rule& rule : rules) {
-    if (used(rule.slot)) SFMLA_RETURN_IF_ERROR(CheckInt32(rule.slot, rule.axes));
+    SFMLA_RETURN_IF_ERROR(table_.CheckInt32(rule.slot, rule.axes));
   }
-  if (used(kOriSparseIndices)) {
-    SFMLA_RETURN_IF_ERROR(CheckRowIntegers(kOriSparseIndices, Axis::kK1));
-  }
-  if (used(kCmpSparseIndices)) {
-    SFMLA_RETURN_IF_ERROR(CheckRowIntegers(kCmpSparseIndices, Axis::kK));
-  }
-  if (used(kOriTopkLength)) SFMLA_RETURN_IF_ERROR(CheckTopkLength(kOriTopkLength));
-  if (used(kCmpTopkLength)) SFMLA_RETURN_IF_ERROR(CheckTopkLength(kCmpTopkLength));
-  return Status::Ok();
+  SFMLA_RETURN_IF_ERROR(CheckRowIntegers(kOriSparseIndices, Axis::kK1));
+  SFMLA_RETURN_IF_ERROR(CheckRowIntegers(kCmpSparseIndices, Axis::kK2));
+  SFMLA_RETURN_IF_ERROR(CheckTopkLength(kOriTopkLength));
+  return CheckTopkLength(kCmpTopkLength);
 }
 
 // Axis 0 free, rows at least 512 apart, elements of a row adjacent; extent-1 axes do not matter.
@@ -294,55 +268,46 @@ Status Checker::CheckCache(Slot slot, Axis outer, Axis rows, CacheGeometry* geom
   const OperandArg& cache = At(slot);
   SFMLA_RETURN_IF_ERROR(CheckDtype(cache, At(kQ).desc.dtype, " as q"));
   if (IsPacked()) {
-    SFMLA_RETURN_IF_ERROR(axes_.Bind(cache, {rows, Axis::kN2, Axis::kD}));
+    SFMLA_RETURN_IF_ERROR(axes().Bind(cache, {rows, Axis::kN2, Axis::kD}));
   } else if (IsPaged()) {
-    SFMLA_RETURN_IF_ERROR(axes_.Bind(cache, {outer, rows, Axis::kN2, Axis::kD}));
+    SFMLA_RETURN_IF_ERROR(axes().Bind(cache, {outer, rows, Axis::kN2, Axis::kD}));
   } else {
-    SFMLA_RETURN_IF_ERROR(axes_.Bind(cache, {Axis::kB, rows, Axis::kN2, Axis::kD}));
+    SFMLA_RETURN_IF_ERROR(axes().Bind(cache, {Axis::kB, rows, Axis::kN2, Axis::kD}));
   }
   SFMLA_RETURN_IF_ERROR(CheckCacheStrides(cache));
 
   const TensorDesc& desc = cache.desc;
   geometry->outer_extent = desc.dims[0];
   geometry->outer_stride = desc.strides[0];
-  geometry->row_stride = IsPacked() ? desc.strides[0] : desc.strides[1];
-  geometry->rows = axes_.Of(rows);
+  geometry->token_stride = IsPacked() ? desc.strides[0] : desc.strides[1];
+  geometry->tokens = axes().Of(rows);
   if (!IsPaged()) return Status::Ok();
-  geometry->block_rows = axes_.Of(rows);
-  geometry->table_columns = axes_.Of(slot == kCmpKv ? Axis::kCmpColumns : Axis::kOriColumns);
-  if (geometry->block_rows > kMaxBlockRows) {
-    return Refuse(Str(cache.name, ": axis 1 (block size) is ", geometry->block_rows,
-                      ", must be in [1, ", kMaxBlockRows, "]"));
+  geometry->page_tokens = axes().Of(rows);
+  geometry->table_columns = axes().Of(slot == kCmpKv ? Axis::kCmpColumns : Axis::kOriColumns);
+  if (geometry->page_tokens > kMaxPageTokens) {
+    return Refuse(Str(cache.name, ": axis 1 (block size) is ", geometry->page_tokens,
+                      ", must be in [1, ", kMaxPageTokens, "]"));
   }
   if (geometry->table_columns > INT32_MAX) {
     return Refuse(Str(At(slot == kCmpKv ? kCmpBlockTable : kOriBlockTable).name, ": axis 1 is ",
                       geometry->table_columns, ", must be at most ", INT32_MAX));
   }
-  geometry->rows = geometry->block_rows * geometry->table_columns;
+  geometry->tokens = geometry->page_tokens * geometry->table_columns;
   return Status::Ok();
 }
 
 Status Checker::CheckSinksAndOutputs() {
   SFMLA_RETURN_IF_ERROR(CheckDtype(At(kSinks), ACL_FLOAT, ""));
-  SFMLA_RETURN_IF_ERROR(axes_.Bind(At(kSinks), {Axis::kN1}));
+  SFMLA_RETURN_IF_ERROR(axes().Bind(At(kSinks), {Axis::kN1}));
   const OperandArg& attn_out = At(kAttnOut);
   SFMLA_RETURN_IF_ERROR(CheckDtype(attn_out, At(kQ).desc.dtype, " as q"));
-  SFMLA_RETURN_IF_ERROR(axes_.Bind(attn_out, QueryAxes(problem_.rules.layout_q)));
+  SFMLA_RETURN_IF_ERROR(axes().Bind(attn_out, QueryAxes(problem_.rules.layout_q)));
   SFMLA_RETURN_IF_ERROR(CheckContiguous(attn_out));
   if (!args_.return_softmax_lse) return Status::Ok();
   const OperandArg& lse = At(kSoftmaxLse);
   SFMLA_RETURN_IF_ERROR(CheckDtype(lse, ACL_FLOAT, ""));
-  SFMLA_RETURN_IF_ERROR(axes_.Bind(lse, LseAxes(problem_.rules.layout_q)));
+  SFMLA_RETURN_IF_ERROR(axes().Bind(lse, LseAxes(problem_.rules.layout_q)));
   return CheckContiguous(lse);
-}
-
-Status Checker::CheckUsedData() const {
-  for (size_t slot = 0; slot < args_.operands.size(); ++slot) {
-    if (!problem_.uses[slot].used) continue;
-    SFMLA_RETURN_IF_ERROR(CheckFormat(args_.operands[slot]));
-    SFMLA_RETURN_IF_ERROR(CheckData(args_.operands[slot]));
-  }
-  return Status::Ok();
 }
 
 Result<SparseFlashMlaProblem> Checker::Run() {
@@ -353,13 +318,13 @@ Result<SparseFlashMlaProblem> Checker::Run() {
     SFMLA_RETURN_IF_ERROR(CheckPresence());
     MarkUses();
     SFMLA_RETURN_IF_ERROR(CheckIntegers());
-    SFMLA_RETURN_IF_ERROR(CheckCache(kOriKv, Axis::kOriOuter, Axis::kOriRows, &problem_.ori));
+    SFMLA_RETURN_IF_ERROR(CheckCache(kOriKv, Axis::kOriOuter, Axis::kOriTokens, &problem_.ori));
     if (problem_.rules.has_cmp) {
-      SFMLA_RETURN_IF_ERROR(CheckCache(kCmpKv, Axis::kCmpOuter, Axis::kCmpRows, &problem_.cmp));
+      SFMLA_RETURN_IF_ERROR(CheckCache(kCmpKv, Axis::kCmpOuter, Axis::kCmpTokens, &problem_.cmp));
     }
     SFMLA_RETURN_IF_ERROR(CheckSinksAndOutputs());
     SFMLA_RETURN_IF_ERROR(CheckProduct(product_, args_, problem_));
-    return CheckUsedData();
+    return table_.CheckUsedData();
   };
   if (Status status = check(); !status.ok()) return status;
   return problem_;

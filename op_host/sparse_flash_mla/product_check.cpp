@@ -36,17 +36,18 @@ Status CheckPaging(const Call& call) {
     if (compressed && !rules.has_cmp) break;
     const CacheGeometry& cache = compressed ? call.problem.cmp : call.problem.ori;
     const char* name = compressed ? "cmp_kv" : "ori_kv";
-    if (rules.layout_kv == Layout::kPaged && cache.block_rows % call.product.block_size_multiple) {
-      return call.Refuse(Str(name, ": block size ", cache.block_rows, ", must be a multiple of ",
-                             call.product.block_size_multiple));
+    if (rules.layout_kv == Layout::kPaged &&
+        cache.page_tokens % call.product.page_tokens_multiple) {
+      return call.Refuse(Str(name, ": block size ", cache.page_tokens, ", must be a multiple of ",
+                             call.product.page_tokens_multiple));
     }
-    if (!call.product.page_rows_packed) continue;
+    if (!call.product.page_tokens_packed) continue;
     const TensorDesc& desc = call.args.at(compressed ? kCmpKv : kOriKv).desc;
     const bool packed = rules.layout_kv == Layout::kPaged
-                            ? cache.row_stride == kHeadDim || cache.block_rows == 1
+                            ? cache.token_stride == kHeadDim || cache.page_tokens == 1
                             : IsContiguous(desc);
     if (!packed) {
-      return call.Refuse(Str(name, ": row stride ", cache.row_stride,
+      return call.Refuse(Str(name, ": row stride ", cache.token_stride,
                              ", only the page stride may differ from a contiguous tensor"));
     }
   }

@@ -13,11 +13,11 @@
 namespace sfmla {
 namespace {
 
-// Slots for the partial results of split rows: rows are split only while there are fewer of them
-// than cores, and never more than the planner allows.
+// Slots for the partial results of split rows. How many rows of q are used is known on the device
+// only, so a long padded q gets them too; memory that is not used is never touched.
 int64_t SplitSlots(const SparseFlashMlaProblem& problem) {
-  if (problem.query_rows >= kCubeRecords) return 0;
-  return std::min(problem.query_rows * RowBlocks::kMaxChunks, kMaxSplitSlots);
+  const int64_t rows = std::min<int64_t>(problem.query_rows, kCubeRecords);
+  return std::min(rows * RowBlocks::kMaxChunks, kMaxSplitSlots);
 }
 
 SparseFlashMlaWorkspace PlanWorkspace(const SparseFlashMlaProblem& problem, const CpuTarget& target,

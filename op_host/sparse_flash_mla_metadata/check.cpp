@@ -2,59 +2,55 @@
 #include "op_host/sparse_flash_mla_metadata/check.h"
 
 #include "base/format.h"
+#include "op_host/common/operand_table.h"
 #include "op_kernel/common/length_tensors.h"
+#include "op_kernel/sparse_flash_mla_metadata/metadata_layout.h"
 
 namespace sfmla {
 namespace {
 
 using namespace metadata_operand;
 
-constexpr int64_t kMetadataElements = 1024;
-
 class Checker {
  public:
   Checker(const SparseFlashMlaMetadataArgs& args, const ProductRules& product)
-      : args_(args), product_(product) {}
+      : args_(args), product_(product), table_(args_.operands, problem_.uses) {}
   Result<SparseFlashMlaMetadataProblem> Run();
 
  private:
-  const OperandArg& At(Slot slot) const { return args_.at(slot); }
-  bool Used(Slot slot) const { return problem_.uses[static_cast<size_t>(slot)].used; }
+  AxisTable& axes() { return table_.axes(); }
   bool IsTndQuery() const { return problem_.rules.layout_q == Layout::kTnd; }
   Layout LayoutKv() const { return problem_.rules.layout_kv; }
 
   Status CheckScalars() const;
   Status CheckAttributeValues();
   void MarkUses();
-  void Use(Slot slot) { problem_.uses[static_cast<size_t>(slot)].used = At(slot).present(); }
   Status CheckTensors();
-  Status CheckInt32(Slot slot, std::initializer_list<Axis> axes);
   Status FindBatch();
   Status CheckTopkLength(Slot slot);
-  Status Require(Slot slot, const char* why) const;
   Status CheckPresence() const;
   Status SetExtents();
 
   const SparseFlashMlaMetadataArgs& args_;
   const ProductRules& product_;
-  AxisTable axes_;
   SparseFlashMlaMetadataProblem problem_;
+  OperandTable table_;
 };
 
-Status CheckAtLeastZero(const char* name, int64_t value) {
+Status CheckCount(const char* name, int64_t value) {
   if (value >= 0 && value <= INT32_MAX) return Status::Ok();
   return Refuse(Str(name, ": ", value, ", must be in [0, ", INT32_MAX, "]"));
 }
 
 Status Checker::CheckScalars() const {
-  SFMLA_RETURN_IF_ERROR(CheckAtLeastZero("batch_size", args_.batch_size));
-  SFMLA_RETURN_IF_ERROR(CheckAtLeastZero("max_seqlen_q", args_.max_seqlen_q));
-  SFMLA_RETURN_IF_ERROR(CheckAtLeastZero("max_seqlen_ori_kv", args_.max_seqlen_ori_kv));
-  SFMLA_RETURN_IF_ERROR(CheckAtLeastZero("max_seqlen_cmp_kv", args_.max_seqlen_cmp_kv));
-  if (args_.has_ori_kv) SFMLA_RETURN_IF_ERROR(CheckAtLeastZero("ori_topk", args_.ori_topk));
-  if (args_.has_cmp_kv) SFMLA_RETURN_IF_ERROR(CheckAtLeastZero("cmp_topk", args_.cmp_topk));
-  if (args_.num_heads_q < 1 || args_.num_heads_q > 128) {
-    return Refuse(Str("num_heads_q: ", args_.num_heads_q, ", must be in [1, 128]"));
+  SFMLA_RETURN_IF_ERROR(CheckCount("batch_size", args_.batch_size));
+  SFMLA_RETURN_IF_ERROR(CheckCount("max_seqlen_q", args_.max_seqlen_q));
+  SFMLA_RETURN_IF_ERROR(CheckCount("max_seqlen_ori_kv", args_.max_seqlen_ori_kv));
+  SFMLA_RETURN_IF_ERROR(CheckCount("max_seqlen_cmp_kv", args_.max_seqlen_cmp_kv));
+  if (args_.has_ori_kv) SFMLA_RETURN_IF_ERROR(CheckCount("ori_topk", args_.ori_topk));
+  if (args_.has_cmp_kv) SFMLA_RETURN_IF_ERROR(CheckCount("cmp_topk", args_.cmp_topk));
+  if (args_.num_heads_q < 1 || args_.num_heads_q > kMaxHeads) {
+    return Refuse(Str("num_heads_q: ", args_.num_heads_q, ", must be in [1, ", kMaxHeads, "]"));
   }
   if (args_.num_heads_kv != 1) {
     return Refuse(Str("num_heads_kv: ", args_.num_heads_kv, ", must be 1"));
@@ -82,86 +78,75 @@ Status Checker::CheckAttributeValues() {
 void Checker::MarkUses() {
   const AttentionRules& rules = problem_.rules;
   const bool packed = LayoutKv() == Layout::kTnd;
-  if (IsTndQuery()) Use(kCuSeqlensQ);
-  Use(kSequsedQ);
+  if (IsTndQuery()) table_.Use(kCuSeqlensQ);
+  table_.Use(kSequsedQ);
   if (rules.has_ori) {
-    if (packed) Use(kCuSeqlensOriKv);
-    Use(kSequsedOriKv);
-    if (rules.ori_topk > 0) Use(kOriTopkLength);
+    if (packed) table_.Use(kCuSeqlensOriKv);
+    table_.Use(kSequsedOriKv);
+    if (rules.ori_topk > 0) table_.Use(kOriTopkLength);
   }
   if (rules.has_cmp) {
-    if (packed) Use(kCuSeqlensCmpKv);
-    Use(kSequsedCmpKv);
-    if (rules.uses_residual()) Use(kCmpResidualKv);
-    if (rules.cmp_topk > 0) Use(kCmpTopkLength);
+    if (packed) table_.Use(kCuSeqlensCmpKv);
+    table_.Use(kSequsedCmpKv);
+    if (rules.uses_residual()) table_.Use(kCmpResidualKv);
+    if (rules.cmp_topk > 0) table_.Use(kCmpTopkLength);
   }
-  problem_.uses[kMetadata] = {.used = true, .is_output = true};
-}
-
-Status Checker::Require(Slot slot, const char* why) const {
-  if (At(slot).present()) return Status::Ok();
-  return Refuse(Str(At(slot).name, ": absent, must be given ", why));
+  table_.UseOutput(kMetadata, true);
 }
 
 Status Checker::CheckPresence() const {
   const AttentionRules& rules = problem_.rules;
-  if (IsTndQuery()) SFMLA_RETURN_IF_ERROR(Require(kCuSeqlensQ, "with layout_q TND"));
+  if (IsTndQuery()) SFMLA_RETURN_IF_ERROR(table_.Require(kCuSeqlensQ, "with layout_q TND"));
   if (rules.has_ori) {
     if (LayoutKv() == Layout::kTnd) {
-      SFMLA_RETURN_IF_ERROR(Require(kCuSeqlensOriKv, "with layout_kv TND"));
+      SFMLA_RETURN_IF_ERROR(table_.Require(kCuSeqlensOriKv, "with layout_kv TND"));
     }
     if (LayoutKv() == Layout::kPaged && rules.ori_topk == 0) {
       SFMLA_RETURN_IF_ERROR(
-          Require(kSequsedOriKv, "with layout_kv PA_BBND unless ori_topk is positive"));
+          table_.Require(kSequsedOriKv, "with layout_kv PA_BBND unless ori_topk is positive"));
     }
     if (rules.ori_topk > 0 && rules.ori_mask == MaskMode::kNone) {
       SFMLA_RETURN_IF_ERROR(
-          Require(kOriTopkLength, "with a positive ori_topk when ori_mask_mode is 0"));
+          table_.Require(kOriTopkLength, "with a positive ori_topk when ori_mask_mode is 0"));
     }
   }
   if (!rules.has_cmp) return Status::Ok();
   if (product_.planner_needs_cmp_lengths && LayoutKv() == Layout::kPaged) {
-    SFMLA_RETURN_IF_ERROR(Require(kSequsedCmpKv, "with has_cmp_kv and layout_kv PA_BBND"));
+    SFMLA_RETURN_IF_ERROR(table_.Require(kSequsedCmpKv, "with has_cmp_kv and layout_kv PA_BBND"));
   }
   if (LayoutKv() == Layout::kTnd) {
-    SFMLA_RETURN_IF_ERROR(Require(kCuSeqlensCmpKv, "with has_cmp_kv and layout_kv TND"));
+    SFMLA_RETURN_IF_ERROR(table_.Require(kCuSeqlensCmpKv, "with has_cmp_kv and layout_kv TND"));
   }
   if (rules.uses_residual()) {
-    SFMLA_RETURN_IF_ERROR(
-        Require(kCmpResidualKv, "with has_cmp_kv when cmp_mask_mode is 3 and cmp_ratio is not 1"));
+    SFMLA_RETURN_IF_ERROR(table_.Require(
+        kCmpResidualKv, "with has_cmp_kv when cmp_mask_mode is 3 and cmp_ratio is not 1"));
   }
   if (rules.cmp_topk > 0 && rules.cmp_mask == MaskMode::kNone) {
     SFMLA_RETURN_IF_ERROR(
-        Require(kCmpTopkLength, "with a positive cmp_topk when cmp_mask_mode is 0"));
+        table_.Require(kCmpTopkLength, "with a positive cmp_topk when cmp_mask_mode is 0"));
   }
   return Status::Ok();
 }
 
-Status Checker::CheckInt32(Slot slot, std::initializer_list<Axis> axes) {
-  if (!Used(slot)) return Status::Ok();
-  SFMLA_RETURN_IF_ERROR(CheckDtype(At(slot), ACL_INT32, ""));
-  return axes_.Bind(At(slot), axes);
-}
-
-// B from the most telling source: the prefix sums of the queries, batch_size, any other tensor.
+// B from the most telling source: the prefix sums of the queries, batch_size, a seqused tensor.
 Status Checker::FindBatch() {
   const auto fix = [&](int64_t batch, const char* why) {
-    axes_.Fix(Axis::kB, batch, why);
-    axes_.Fix(Axis::kBPlus1, batch + 1, why);
+    axes().Fix(Axis::kB, batch, why);
+    axes().Fix(Axis::kBPlus1, batch + 1, why);
   };
   if (IsTndQuery()) {
-    SFMLA_RETURN_IF_ERROR(CheckInt32(kCuSeqlensQ, {Axis::kBPlus1}));
-    fix(axes_.Of(Axis::kBPlus1) - 1, "(B from cu_seqlens_q)");
+    SFMLA_RETURN_IF_ERROR(table_.CheckInt32(kCuSeqlensQ, {Axis::kBPlus1}));
+    fix(axes().Of(Axis::kBPlus1) - 1, "(B from cu_seqlens_q)");
   } else if (args_.batch_size > 0) {
     fix(args_.batch_size, "(B from batch_size)");
   } else {
     for (const Slot slot : {kSequsedQ, kSequsedOriKv, kSequsedCmpKv}) {
-      if (!Used(slot) || axes_.Of(Axis::kB) > 0) continue;
-      SFMLA_RETURN_IF_ERROR(CheckInt32(slot, {Axis::kB}));
-      fix(axes_.Of(Axis::kB), "(B from the first seqused tensor)");
+      if (!table_.Used(slot) || axes().Of(Axis::kB) > 0) continue;
+      SFMLA_RETURN_IF_ERROR(table_.CheckInt32(slot, {Axis::kB}));
+      fix(axes().Of(Axis::kB), "(B from the first seqused tensor)");
     }
   }
-  problem_.batch = axes_.Of(Axis::kB);
+  problem_.batch = axes().Of(Axis::kB);
   if (problem_.batch == 0 && !IsTndQuery()) {
     return Refuse(
         "batch_size: 0, must be at least 1 with layout_q BSND when no seqused tensor "
@@ -175,38 +160,33 @@ Status Checker::FindBatch() {
 }
 
 Status Checker::CheckTopkLength(Slot slot) {
-  if (!Used(slot)) return Status::Ok();
-  if (IsTndQuery()) return CheckInt32(slot, {Axis::kT1, Axis::kN2});
-  return CheckInt32(slot, {Axis::kB, Axis::kS1, Axis::kN2});
+  if (!table_.Used(slot)) return Status::Ok();
+  if (IsTndQuery()) return table_.CheckInt32(slot, {Axis::kT1, Axis::kN2});
+  return table_.CheckInt32(slot, {Axis::kB, Axis::kS1, Axis::kN2});
 }
 
 Status Checker::CheckTensors() {
-  for (const OperandArg& operand : args_.operands) SFMLA_RETURN_IF_ERROR(CheckLive(operand));
-  if (At(kMetadata).handle == nullptr) {
+  SFMLA_RETURN_IF_ERROR(table_.CheckHandles());
+  if (table_.At(kMetadata).handle == nullptr) {
     return Refuse("metadata: NULL, must be an INT32 tensor of 1024 elements");
   }
-  axes_.Fix(Axis::kN2, 1, "(one key/value head)");
-  axes_.Fix(Axis::kMetadataWords, kMetadataElements, "(words of a plan)");
+  axes().Fix(Axis::kN2, 1, "(one key/value head)");
+  axes().Fix(Axis::kMetadataWords, kMetadataWords, "(words of a plan)");
   SFMLA_RETURN_IF_ERROR(FindBatch());
   if (!IsTndQuery() && args_.max_seqlen_q > 0) {
-    axes_.Fix(Axis::kS1, args_.max_seqlen_q, "as max_seqlen_q");
+    axes().Fix(Axis::kS1, args_.max_seqlen_q, "as max_seqlen_q");
   }
   for (const Slot slot : {kCuSeqlensOriKv, kCuSeqlensCmpKv}) {
-    SFMLA_RETURN_IF_ERROR(CheckInt32(slot, {Axis::kBPlus1}));
+    SFMLA_RETURN_IF_ERROR(table_.CheckInt32(slot, {Axis::kBPlus1}));
   }
   for (const Slot slot : {kSequsedQ, kSequsedOriKv, kSequsedCmpKv, kCmpResidualKv}) {
-    SFMLA_RETURN_IF_ERROR(CheckInt32(slot, {Axis::kB}));
+    SFMLA_RETURN_IF_ERROR(table_.CheckInt32(slot, {Axis::kB}));
   }
   SFMLA_RETURN_IF_ERROR(CheckTopkLength(kOriTopkLength));
   SFMLA_RETURN_IF_ERROR(CheckTopkLength(kCmpTopkLength));
-  SFMLA_RETURN_IF_ERROR(CheckInt32(kMetadata, {Axis::kMetadataWords}));
-  SFMLA_RETURN_IF_ERROR(CheckContiguous(At(kMetadata)));
-  for (size_t slot = 0; slot < args_.operands.size(); ++slot) {
-    if (!problem_.uses[slot].used) continue;
-    SFMLA_RETURN_IF_ERROR(CheckFormat(args_.operands[slot]));
-    SFMLA_RETURN_IF_ERROR(CheckData(args_.operands[slot]));
-  }
-  return Status::Ok();
+  SFMLA_RETURN_IF_ERROR(table_.CheckInt32(kMetadata, {Axis::kMetadataWords}));
+  SFMLA_RETURN_IF_ERROR(CheckContiguous(table_.At(kMetadata)));
+  return table_.CheckUsedData();
 }
 
 // A length that no tensor gives must come from an attribute; where one gives it, the attribute is
@@ -221,16 +201,16 @@ Status Checker::SetExtents() {
   };
   const AttentionRules& rules = problem_.rules;
   const bool batched_kv = LayoutKv() == Layout::kBsnd;
-  if (!IsTndQuery() && args_.max_seqlen_q == 0 && !Used(kSequsedQ)) {
+  if (!IsTndQuery() && args_.max_seqlen_q == 0 && !table_.Used(kSequsedQ)) {
     return needs("max_seqlen_q", "seqused_q");
   }
-  if (rules.has_ori && batched_kv && args_.max_seqlen_ori_kv == 0 && !Used(kSequsedOriKv)) {
+  if (rules.has_ori && batched_kv && args_.max_seqlen_ori_kv == 0 && !table_.Used(kSequsedOriKv)) {
     return needs("max_seqlen_ori_kv", "seqused_ori_kv");
   }
-  if (rules.has_cmp && batched_kv && args_.max_seqlen_cmp_kv == 0 && !Used(kSequsedCmpKv)) {
+  if (rules.has_cmp && batched_kv && args_.max_seqlen_cmp_kv == 0 && !table_.Used(kSequsedCmpKv)) {
     return needs("max_seqlen_cmp_kv", "seqused_cmp_kv");
   }
-  const int64_t rows_per_request = axes_.Of(Axis::kS1);
+  const int64_t rows_per_request = axes().Of(Axis::kS1);
   problem_.query_extent = extent_of(rows_per_request, !IsTndQuery());
   problem_.ori_extent = extent_of(args_.max_seqlen_ori_kv, batched_kv);
   problem_.cmp_extent = extent_of(args_.max_seqlen_cmp_kv, batched_kv);

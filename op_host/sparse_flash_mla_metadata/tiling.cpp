@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op_host/sparse_flash_mla_metadata/tiling.h"
 
-#include "op_kernel/sparse_flash_mla_metadata/kernel.h"
+#include "op_kernel/sparse_flash_mla_metadata/cpu_kernel.h"
 
 namespace sfmla {
 

@@ -8,6 +8,7 @@
 namespace sfmla {
 
 inline constexpr int64_t kHeadDim = 512;
+inline constexpr int32_t kMaxHeads = 128;
 inline constexpr int32_t kUnlimitedWindow = -1;
 
 enum class Layout : int32_t { kBsnd = 0, kTnd = 1, kPaged = 2 };
@@ -24,12 +25,15 @@ struct AttentionRules {
   int32_t window_left = kUnlimitedWindow;  // tokens; kUnlimitedWindow unless ori_mask is kWindow
   int32_t window_right = kUnlimitedWindow;
   int32_t cmp_ratio = 1;  // original tokens per compressed row; 1 without a cache
-  bool has_ori = false;
-  bool has_cmp = false;
+  int32_t has_ori = 0;    // flags: 0 or 1
+  int32_t has_cmp = 0;
   int64_t ori_topk = 0;  // width of the original index list; 0: the original part is dense
   int64_t cmp_topk = 0;  // width of the compressed index list; 0: the compressed part is dense
 
   bool uses_residual() const { return has_cmp && cmp_mask == MaskMode::kCausal && cmp_ratio != 1; }
 };
+
+// It travels as bytes: no gaps, so that equal calls have equal bytes.
+static_assert(sizeof(AttentionRules) == 10 * sizeof(int32_t) + 2 * sizeof(int64_t));
 
 }  // namespace sfmla

@@ -74,7 +74,7 @@ int64_t LengthTensors::FirstQueryRow(int64_t request) const {
   return cu_seqlens_q != nullptr ? cu_seqlens_q[request] : request * query_extent;
 }
 
-int64_t LengthTensors::TotalQueryRows() const {
+int64_t LengthTensors::UsedQueryRows() const {
   if (seqused_q == nullptr) {
     return cu_seqlens_q != nullptr ? cu_seqlens_q[batch] : batch * query_extent;
   }

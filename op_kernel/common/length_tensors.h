@@ -50,7 +50,7 @@ struct LengthTensors {
   int64_t AllottedQueryRows(int64_t request) const;
   // Index of the request's first query row among all rows of q.
   int64_t FirstQueryRow(int64_t request) const;
-  int64_t TotalQueryRows() const;  // sum of the used rows
+  int64_t UsedQueryRows() const;  // of all requests
 
   // Prefix sums start at 0, never fall and stay within the packed extent; used lengths lie between
   // 0 and what is set aside; residuals lie in [0, cmp_ratio). The sentence names tensor, position

@@ -29,7 +29,13 @@ class FaultNote {
     if (!first_.found || Key(fault) < Key(first_)) first_ = fault;
     found_.store(true, std::memory_order_relaxed);
   }
-  bool found() const { return found_.load(std::memory_order_relaxed); }
+
+  // Whether a fault is known that comes before this row: then nobody needs the row any more.
+  bool Before(int64_t request, int64_t row) {
+    if (!found_.load(std::memory_order_relaxed)) return false;
+    std::lock_guard lock(mutex_);
+    return std::tie(first_.request, first_.row) < std::tie(request, row);
+  }
 
   Status ToStatus(const SparseFlashMlaTiling& tiling) const {
     if (!first_.found) return Status::Ok();
@@ -41,8 +47,8 @@ class FaultNote {
   }
 
  private:
-  static std::tuple<int64_t, bool, int64_t> Key(const TableFault& fault) {
-    return {fault.request, fault.compressed, fault.column};
+  static std::tuple<int64_t, int64_t, bool, int64_t> Key(const TableFault& fault) {
+    return {fault.request, fault.row, fault.compressed, fault.column};
   }
 
   std::mutex mutex_;
@@ -82,6 +88,7 @@ class CpuKernel {
               RowAttention* attention);
   void RunSplitChunks(const CubeRecord& record, const SplitRow& split, const AttentionRow& row,
                       RowAttention* attention);
+  void AddFault(TableFault fault, int64_t request, int64_t row);
   void FinishSplitRow(const SplitRow& split, int thread) const;
   void Finish(int64_t request, int64_t row, const PartialResult& total,
               const RowAttention& attention) const;
@@ -91,7 +98,7 @@ class CpuKernel {
   const TileKernels& kernels_;
   const int64_t padded_heads_;
   const LengthTensors lengths_;
-  const Metadata metadata_;  // a copy: the records are read from many threads
+  const Metadata metadata_;  // a copy: device memory may change after the check
   std::vector<SplitRow> splits_;
   FaultNote fault_;
 };
@@ -99,8 +106,8 @@ class CpuKernel {
 LengthTensors CpuKernel::Lengths() const {
   LengthTensors out(tiling_.rules, tiling_.batch);
   out.query_extent = tiling_.query_extent;
-  out.ori_extent = tiling_.ori.rows;
-  out.cmp_extent = tiling_.cmp.rows;
+  out.ori_extent = tiling_.ori.tokens;
+  out.cmp_extent = tiling_.cmp.tokens;
   out.cu_seqlens_q = Values(kCuSeqlensQ);
   out.cu_seqlens_ori_kv = Values(kCuSeqlensOriKv);
   out.cu_seqlens_cmp_kv = Values(kCuSeqlensCmpKv);
@@ -135,17 +142,16 @@ AttentionRow CpuKernel::RowAt(int64_t request, const RequestLengths& lengths, in
   const AttentionRules& rules = tiling_.rules;
   const int64_t global_row = lengths_.FirstQueryRow(request) + row;
   const RowCandidates candidates = CandidatesOf(rules, lengths, row);
-  const auto first_row = [&](const int32_t* prefix_sums) -> int64_t {
+  const auto first_token = [&](const int32_t* prefix_sums) -> int64_t {
     return prefix_sums == nullptr ? 0 : prefix_sums[request];
   };
 
   AttentionRow out;
-  out.request = request;
   out.q = Operand<const uint16_t>(kQ) + global_row * rules.heads * kHeadDim;
   out.blocks = RowBlocks(candidates, tiling_.block_tokens);
   out.ori.cache =
       RequestCache(tiling_.ori, rules.layout_kv, Operand<const uint16_t>(kOriKv),
-                   Values(kOriBlockTable), request, first_row(lengths_.cu_seqlens_ori_kv));
+                   Values(kOriBlockTable), request, first_token(lengths_.cu_seqlens_ori_kv));
   out.ori.range = candidates.ori_range;
   out.ori.count = candidates.ori_count;
   if (rules.ori_topk > 0) {
@@ -157,7 +163,7 @@ AttentionRow CpuKernel::RowAt(int64_t request, const RequestLengths& lengths, in
   out.cmp.compressed = true;
   out.cmp.cache =
       RequestCache(tiling_.cmp, rules.layout_kv, Operand<const uint16_t>(kCmpKv),
-                   Values(kCmpBlockTable), request, first_row(lengths_.cu_seqlens_cmp_kv));
+                   Values(kCmpBlockTable), request, first_token(lengths_.cu_seqlens_cmp_kv));
   out.cmp.range = {0, candidates.cmp_threshold};
   out.cmp.count = candidates.cmp_count;
   if (rules.cmp_topk > 0) {
@@ -198,6 +204,13 @@ void CpuKernel::Finish(int64_t request, int64_t row, const PartialResult& total,
                    lse == nullptr ? nullptr : lse + global_row * heads);
 }
 
+void CpuKernel::AddFault(TableFault fault, int64_t request, int64_t row) {
+  if (!fault.found) return;
+  fault.request = request;
+  fault.row = row;
+  fault_.Add(fault);
+}
+
 // The chunks of a split row that begin within the record.
 void CpuKernel::RunSplitChunks(const CubeRecord& record, const SplitRow& split,
                                const AttentionRow& row, RowAttention* attention) {
@@ -210,7 +223,7 @@ void CpuKernel::RunSplitChunks(const CubeRecord& record, const SplitRow& split,
     if (ends_here && block >= record.block_end) break;
     attention->RunChunk(row, chunk, SlotAt(split.first_slot + chunk), &fault);
   }
-  if (fault.found) fault_.Add(fault);
+  AddFault(fault, split.request, split.row);
 }
 
 void CpuKernel::RunRow(const CubeRecord& record, const RequestLengths& lengths, int64_t request,
@@ -227,7 +240,7 @@ void CpuKernel::RunRow(const CubeRecord& record, const RequestLengths& lengths, 
 
   TableFault fault;
   attention->RunRow(attention_row, &fault);
-  if (fault.found) return fault_.Add(fault);
+  if (fault.found) return AddFault(fault, request, row);
   Finish(request, row, attention->total(), *attention);
 }
 
@@ -241,7 +254,7 @@ void CpuKernel::RunCore(const CubeRecord& record, int thread) {
     if (request == record.request_end) {
       end = std::min<int64_t>(end, record.row_end + (record.block_end > 0 ? 1 : 0));
     }
-    for (int64_t row = begin; row < end && !fault_.found(); ++row) {
+    for (int64_t row = begin; row < end && !fault_.Before(request, row); ++row) {
       RunRow(record, lengths, request, row, &attention);
     }
   }

@@ -15,6 +15,7 @@ struct TableFault {
   bool found = false;
   bool compressed = false;  // which table
   int64_t request = 0;
+  int64_t row = 0;  // query row that needed it
   int64_t column = 0;
   int64_t page = 0;
 };
@@ -23,20 +24,21 @@ struct TableFault {
 class RequestCache {
  public:
   RequestCache() = default;
-  // `first_row`: row of the packed tensor where the request starts (packed layout only).
+  // `first_token`: where the request starts in the packed tensor (packed layout only).
   RequestCache(const CacheGeometry& geometry, Layout layout, const uint16_t* pool,
-               const int32_t* block_table, int64_t request, int64_t first_row);
+               const int32_t* block_table, int64_t request, int64_t first_token);
 
-  // Address of row `row`, or nullptr if its table entry names no page.
-  const uint16_t* Row(int64_t row) const {
-    if (table_ == nullptr) return base_ + row * geometry_->row_stride;
-    const int64_t page = table_[row / geometry_->block_rows];
+  // Address of token `token`, or nullptr if its table entry names no page.
+  const uint16_t* Token(int64_t token) const {
+    if (table_ == nullptr) return base_ + token * geometry_->token_stride;
+    const int64_t page = table_[token / geometry_->page_tokens];
     if (page < 0 || page >= geometry_->outer_extent) return nullptr;
     return base_ + page * geometry_->outer_stride +
-           row % geometry_->block_rows * geometry_->row_stride;
+           token % geometry_->page_tokens * geometry_->token_stride;
   }
 
-  TableFault FaultAt(int64_t row, bool compressed, int64_t request) const;
+  // What to report when Token(token) is nullptr.
+  TableFault FaultAt(int64_t token) const;
 
  private:
   const CacheGeometry* geometry_ = nullptr;
@@ -63,7 +65,7 @@ class KvCursor {
 
   // Adds addresses to rows[size..capacity) and returns the new size. A bad table entry ends the
   // walk and is noted in `fault`.
-  int Fill(const uint16_t** rows, int size, int capacity, int64_t request, TableFault* fault);
+  int Fill(const uint16_t** rows, int size, int capacity, TableFault* fault);
   bool done() const { return next_ >= end_; }
 
  private:

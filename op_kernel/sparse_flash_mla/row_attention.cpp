@@ -93,8 +93,8 @@ void RowAttention::RunChunk(const AttentionRow& row, int64_t chunk, const Partia
   const uint16_t* rows[kTileKeys];
   bool first = true;
   for (;;) {
-    int keys = ori_keys.Fill(rows, 0, kTileKeys, row.request, fault);
-    keys = cmp_keys.Fill(rows, keys, kTileKeys, row.request, fault);
+    int keys = ori_keys.Fill(rows, 0, kTileKeys, fault);
+    keys = cmp_keys.Fill(rows, keys, kTileKeys, fault);
     if (keys == 0 || fault->found) break;
     RunTile(rows, keys, first, result);
     first = false;

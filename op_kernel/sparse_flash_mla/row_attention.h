@@ -39,7 +39,6 @@ struct ThreadScratch {
 
 // The query row in hand and what it attends to.
 struct AttentionRow {
-  int64_t request = 0;
   const uint16_t* q = nullptr;  // (heads, kHeadDim)
   KvPart ori;
   KvPart cmp;

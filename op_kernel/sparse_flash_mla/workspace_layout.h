@@ -3,7 +3,7 @@
 //
 //   [0, scratch_offset)   contiguous copies of strided inputs, placed by op_host
 //   scratch               one ThreadScratch per thread
-//   split slots           one partial result per chunk of a split row: sum, maximum, and output
+//   split slots           one partial result per chunk of a split row: maximum, sum, and output
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 1024 words (uint32) that SparseFlashMlaMetadata writes and SparseFlashMla reads.
 //
-//   word    0 + 9*i   record of cube core i,   i < 36: which part of the work it does (CubeRecord)
-//   word  324 + 8*j   record of vector core j, j < 72: which heads of a split row it merges
-//                                                                                     (VectorRecord)
+//   word    0 + 9*i   CubeRecord i < 36: which part of the work cube core i does
+//   word  324 + 8*j   VectorRecord j < 72: which heads of a split row vector core j merges
 //   word  900         magic number, kMagic
 //   word  901         format version, kFormatVersion
-//   word  902 ..      the call the plan was made for (CallDigest) rest              0
+//   word  902 ..      CallDigest: the call the plan was made for
+//   the rest          0
 #pragma once
 
 #include <array>

@@ -115,11 +115,9 @@ WorkPosition EndOf(const CubeRecord& record) {
   return {record.request_end, record.row_end, record.block_end};
 }
 
-int64_t ChunksOf(const AttentionRules& rules, const LengthTensors& lengths, int64_t request,
-                 int64_t row, int64_t block_tokens, int64_t* blocks_per_chunk) {
-  const RowBlocks blocks(CandidatesOf(rules, lengths.At(request), row), block_tokens);
-  *blocks_per_chunk = blocks.blocks_per_chunk();
-  return blocks.chunks();
+RowBlocks BlocksOf(const AttentionRules& rules, const LengthTensors& lengths, int64_t request,
+                   int64_t row, int64_t block_tokens) {
+  return RowBlocks(CandidatesOf(rules, lengths.At(request), row), block_tokens);
 }
 
 // Workspace slot of the first partial result a core writes, 0 if it writes none.
@@ -130,8 +128,8 @@ uint32_t FirstSlotOf(const CubeRecord& record, const std::vector<SplitRow>& spli
     const WorkPosition row_begin{split.request, split.row, 0};
     const WorkPosition row_end{split.request, split.row + 1, 0};
     if (EndOf(record) <= row_begin || StartOf(record) >= row_end) continue;
-    int64_t per_chunk = 1;
-    ChunksOf(rules, lengths, split.request, split.row, block_tokens, &per_chunk);
+    const int64_t per_chunk =
+        BlocksOf(rules, lengths, split.request, split.row, block_tokens).blocks_per_chunk();
     const int64_t first_block = StartOf(record) > row_begin ? record.block_start : 0;
     return static_cast<uint32_t>(split.first_slot + (first_block + per_chunk - 1) / per_chunk);
   }
@@ -195,7 +193,7 @@ void BuildSchedule(const AttentionRules& rules, const LengthTensors& lengths,
   int64_t total_cost = 0;
   for_each_row([&](int64_t, int64_t, const RowPlan& plan) { total_cost += plan.Cost(); });
 
-  const bool few_rows = lengths.TotalQueryRows() < target.cube_cores;
+  const bool few_rows = lengths.UsedQueryRows() < target.cube_cores;
   int64_t slots_left = kMaxSplitSlots;
   Partition partition(total_cost, target.cube_cores, out);
   for_each_row([&](int64_t request, int64_t row, const RowPlan& plan) {
@@ -226,8 +224,7 @@ std::vector<SplitRow> SplitRowsOf(const Metadata& metadata, const AttentionRules
     if (!out.empty() && out.back().request == end.request && out.back().row == end.row) continue;
     // Lengths that the plan had to guess may differ from those of the call.
     if (end.request >= lengths.batch || end.row >= lengths.At(end.request).query) continue;
-    int64_t per_chunk = 1;
-    const int64_t chunks = ChunksOf(rules, lengths, end.request, end.row, block_tokens, &per_chunk);
+    const int64_t chunks = BlocksOf(rules, lengths, end.request, end.row, block_tokens).chunks();
     if (chunks < 2 || next_slot + chunks > available_slots) continue;
     out.push_back({end.request, end.row, next_slot, chunks});
     next_slot += chunks;

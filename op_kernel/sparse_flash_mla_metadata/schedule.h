@@ -17,9 +17,9 @@ namespace sfmla {
 inline constexpr int64_t kMaxSplitSlots = 64;
 
 struct ScheduleTarget {
-  int32_t cube_cores = 1;    // 1..36
-  int32_t vector_cores = 1;  // 1..72
-  int32_t block_tokens = 512;
+  int64_t cube_cores = 1;    // 1..36
+  int64_t vector_cores = 1;  // 1..72
+  int64_t block_tokens = 512;
 };
 
 // A place in the order of work: request -> query row -> KV block.

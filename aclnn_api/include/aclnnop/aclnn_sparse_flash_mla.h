@@ -9,7 +9,7 @@
 // [here] this library's choice where published sources are silent or contradict each other.
 //
 // Letters: B requests; S1, S2, S3 query, original-KV, compressed-KV tokens per request; T1, T2, T3
-// the same packed over all requests; N1 query heads (1..128); K1, K lanes of the index lists;
+// the same packed over all requests; N1 query heads (1..128); K1, K2 lanes of the index lists;
 // P pages; `page` tokens per page; M pages per request. Head width is 512, KV heads are 1.
 #ifndef ACLNNOP_ACLNN_SPARSE_FLASH_MLA_H_
 #define ACLNNOP_ACLNN_SPARSE_FLASH_MLA_H_
@@ -76,7 +76,7 @@ extern "C" {
 //                     | PA_BBND (P,page,1,512)                   always; dtype of q
 //   cmpKv             the same with S3, T3, its own P, page      CSA, HCA, ORI_CMP_SPARSE
 //   oriSparseIndices  BSND (B,S1,1,K1) | TND (T1,1,K1)           ORI_SPARSE, ORI_CMP_SPARSE
-//   cmpSparseIndices  BSND (B,S1,1,K) | TND (T1,1,K)             CSA, ORI_CMP_SPARSE
+//   cmpSparseIndices  BSND (B,S1,1,K2) | TND (T1,1,K2)           CSA, ORI_CMP_SPARSE
 //   oriBlockTable     (B,M)   page ids, first page first         layoutKv PA_BBND
 //   cmpBlockTable     (B,M')  the same for cmpKv                 layoutKv PA_BBND with cmpKv
 //   cuSeqlensQ        (B+1)   prefix sums, query rows            layoutQ TND

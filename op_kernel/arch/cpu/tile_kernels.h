@@ -23,7 +23,6 @@ namespace sfmla {
 inline constexpr int kTileKeys = 64;
 // 2 KiB rows would all fall onto the same few cache sets; one more cache line avoids that.
 inline constexpr int kTileStride = kHeadDim + 16;
-inline constexpr int kMaxHeads = 128;
 
 enum class ElementType : int32_t { kFloat16 = 0, kBfloat16 = 1 };
 
@@ -62,6 +61,10 @@ struct TileKernels {
   // result[h] = round(out[h] * factor[h]), half to even
   void (*store)(ElementType type, const float* out, const float* factor, int heads,
                 uint16_t* result);
+
+  // Nothing but multiply-adds, `steps` times in as many independent chains as the unit needs: the
+  // ceiling that benchmarks compare with. Returns the number of floating-point operations.
+  int64_t (*peak)(int64_t steps);
 };
 
 inline constexpr float kLowestScore = -3.402823466e+38f;

@@ -258,8 +258,29 @@ void StoreResult(ElementType type, const float* out, const float* factor, int he
   }
 }
 
+int64_t Peak(int64_t steps) {
+  constexpr int kChains = 12;
+  // The compiler must not see that all chains start alike, or it computes one of them.
+  volatile float start = 1;
+  Vec sums[kChains];
+  for (Vec& sum : sums) sum = Broadcast(start);
+  const Vec factor = Broadcast(0.999f);
+  const Vec addend = Broadcast(0.001f);
+  for (int64_t step = 0; step < steps; ++step) {
+#pragma GCC unroll 12
+    for (int chain = 0; chain < kChains; ++chain) {
+      sums[chain] = Fma(sums[chain], factor, addend);
+    }
+  }
+  // The sums must count as used, or there is nothing to compute.
+  volatile float sink = 0;
+  for (const Vec& sum : sums) sink = sink + sum[0];
+  return 2 * kLanes * kChains * steps;
+}
+
 constexpr TileKernels MakeTable(const char* name) {
-  return {name, kLanes, WidenRows, TransposeQuery, Score, Softmax, Accumulate, Merge, StoreResult};
+  return {name,    kLanes,     WidenRows, TransposeQuery, Score,
+          Softmax, Accumulate, Merge,     StoreResult,    Peak};
 }
 
 }  // namespace sfmla::SFMLA_ISA_NAMESPACE

@@ -57,9 +57,9 @@ TEST_CASE("check: the unspoilt call") {
   CHECK(problem->query_rows == 6);
   CHECK(problem->ori.outer_extent == 9);
   CHECK(problem->ori.outer_stride == 128 * 512);
-  CHECK(problem->ori.block_rows == 128);
-  CHECK(problem->ori.rows == 4 * 128);
-  CHECK(problem->cmp.rows == 3 * 32);
+  CHECK(problem->ori.page_tokens == 128);
+  CHECK(problem->ori.tokens == 4 * 128);
+  CHECK(problem->cmp.tokens == 3 * 32);
   CHECK_FALSE(problem->uses[kSoftmaxLse].used);
 }
 
@@ -126,13 +126,13 @@ TEST_CASE("check: dtypes, ranks, extents") {
   CheckRefused([](Call& c) { c.Replace(kCmpSparseIndices, ACL_INT32, {4096, 1, 512}); }, kInvalid,
                "cmp_sparse_indices: axis 0 (T1) is 4096, must be 6 as in q");
   CheckRefused([](Call& c) { c.Replace(kCmpSparseIndices, ACL_INT32, {6, 512}); }, kInvalid,
-               "cmp_sparse_indices: rank 2, must be 3 (T1, N2, K)");
+               "cmp_sparse_indices: rank 2, must be 3 (T1, N2, K2)");
   CheckRefused([](Call& c) { c.Replace(kCmpSparseIndices, ACL_INT32, {6, 1, 0}); }, kInvalid,
                "cmp_sparse_indices: last axis is 0, must be at least 1");
   CheckRefused([](Call& c) { c.Replace(kOriBlockTable, ACL_INT32, {3, 4}); }, kInvalid,
                "ori_block_table: axis 0 (B) is 3, must be 2 (from cu_seqlens_q)");
   CheckRefused([](Call& c) { c.Replace(kMetadata, ACL_INT32, {1023}); }, kInvalid,
-               "metadata: axis 0 (1024) is 1023, must be 1024 (the words "
+               "metadata: axis 0 (words) is 1023, must be 1024 (the words "
                "aclnnSparseFlashMlaMetadata writes)");
   CheckRefused([](Call& c) { c.Replace(kSinks, ACL_FLOAT, {32}); }, kInvalid,
                "sinks: axis 0 (N1) is 32, must be 64 as in q");
@@ -145,10 +145,11 @@ TEST_CASE("check: dtypes, ranks, extents") {
 }
 
 TEST_CASE("check: extents beyond 64 bits") {
-  CheckRefused([](Call& c) { c[kOriKv].desc.dims[0] = INT64_MAX / 4; }, kInvalid,
-               "ori_kv: more than 2^63 elements");
+  CheckRefused(
+      [](Call& c) { c[kOriKv].desc.dims[0] = INT64_MAX / 4; }, kInvalid,
+      "ori_kv: extents (2305843009213693951, 128, 1, 512) multiply to more than 2^63 elements");
   CheckRefused([](Call& c) { c[kQ].desc.dims = {INT64_MAX, 64, 512}; }, kInvalid,
-               "q: more than 2^63 elements");
+               "q: extents (9223372036854775807, 64, 512) multiply to more than 2^63 elements");
 }
 
 TEST_CASE("check: presence follows layout and mode") {
@@ -203,7 +204,7 @@ TEST_CASE("check: strides of caches and outputs") {
   CheckRefused([](Call& c) { c[kCmpKv].desc.strides[0] = -512; }, kInvalid,
                "cmp_kv: stride of axis 0 is -512, must be at least 0");
   CheckRefused([](Call& c) { c[kAttnOut].desc.strides[0] = 64 * 512 + 1; }, kInvalid,
-               "attn_out: the view is not contiguous, an output must be");
+               "attn_out: stride of axis 0 is 32769, must be 32768 (an output is contiguous)");
 }
 
 TEST_CASE("check: a host pointer is refused, a NULL pointer is for planning") {

@@ -149,7 +149,7 @@ TEST_CASE("planner check: presence") {
 
 TEST_CASE("planner check: tensors") {
   CheckRefused([](PlannerCall& c) { c.Replace(kMetadata, ACL_INT32, {1025}); },
-               "metadata: axis 0 (1024) is 1025, must be 1024 (words of a plan)");
+               "metadata: axis 0 (words) is 1025, must be 1024 (words of a plan)");
   CheckRefused([](PlannerCall& c) { c.Replace(kSequsedOriKv, ACL_INT64, {2}); },
                "seqused_ori_kv: dtype INT64, must be INT32");
   CheckRefused([](PlannerCall& c) { c.Replace(kSequsedCmpKv, ACL_INT32, {5}); },

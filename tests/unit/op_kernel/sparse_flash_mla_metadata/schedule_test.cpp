@@ -75,7 +75,7 @@ WorkPosition End(const CubeRecord& record) {
   return {record.request_end, record.row_end, record.block_end};
 }
 
-// Counts, block by block and without looking at how the planner works, which record has it.
+// Counts for each block of each row how many records have it.
 void CheckCoversOnce(const Problem& problem, const Metadata& metadata) {
   const LengthTensors lengths = problem.Lengths();
   int64_t wrong = 0;
@@ -101,7 +101,7 @@ void CheckBalanced(const Problem& problem, const Metadata& metadata, int32_t cor
   const LengthTensors lengths = problem.Lengths();
   std::map<size_t, int64_t> load;
   int64_t total = 0, largest = 0;
-  const bool few_rows = lengths.TotalQueryRows() < cores;
+  const bool few_rows = lengths.UsedQueryRows() < cores;
   int64_t slots_left = kMaxSplitSlots;
   for (int64_t request = 0; request < lengths.batch; ++request) {
     const RequestLengths request_lengths = lengths.At(request);

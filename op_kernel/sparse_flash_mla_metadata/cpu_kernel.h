@@ -9,6 +9,6 @@ namespace sfmla {
 
 inline constexpr const char* kSparseFlashMlaMetadataKernel = "sparse_flash_mla_metadata";
 
-Status SparseFlashMlaMetadataKernel(const KernelCall& call);
+Status SparseFlashMlaMetadataCpuKernel(const KernelCall& call);
 
 }  // namespace sfmla

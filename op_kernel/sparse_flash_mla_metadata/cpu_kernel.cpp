@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op_kernel/sparse_flash_mla_metadata/kernel.h"
+#include "op_kernel/sparse_flash_mla_metadata/cpu_kernel.h"
 
 #include <cassert>
 #include <cstring>
@@ -72,7 +72,7 @@ Status Plan(const SparseFlashMlaMetadataTiling& tiling, const KernelCall& call, 
 
 }  // namespace
 
-Status SparseFlashMlaMetadataKernel(const KernelCall& call) {
+Status SparseFlashMlaMetadataCpuKernel(const KernelCall& call) {
   assert(call.tiling.size() == sizeof(SparseFlashMlaMetadataTiling));
   SparseFlashMlaMetadataTiling tiling;
   std::memcpy(&tiling, call.tiling.data(), sizeof(tiling));

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The peak rate of multiply-adds of one core with the instruction set the kernels use: the ceiling
+// that benchmarks compare with. A library of its own, because only benchmarks need it.
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "op_kernel/arch/cpu/tile_kernels.h"
+
+namespace {
+
+double ThreadSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+constexpr int64_t kSteps = 1 << 16;
+constexpr int kRounds = 5;
+
+}  // namespace
+
+// Best FLOP per second of CPU time of a few short rounds; 0 if SFMLA_ISA is wrong.
+extern "C" __attribute__((visibility("default"))) double SfmlaFmaPeak() {
+  const auto& kernels = sfmla::ProcessTileKernels();
+  if (!kernels.ok()) return 0;
+  double best = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const double start = ThreadSeconds();
+    const int64_t operations = kernels.value()->peak(kSteps);
+    best = std::max(best, static_cast<double>(operations) / (ThreadSeconds() - start));
+  }
+  return best;
+}
+
+// The name of that instruction set, "" if SFMLA_ISA is wrong.
+extern "C" __attribute__((visibility("default"))) const char* SfmlaInstructionSet() {
+  const auto& kernels = sfmla::ProcessTileKernels();
+  return kernels.ok() ? kernels.value()->name : "";
+}
