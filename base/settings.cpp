@@ -90,7 +90,10 @@ Result<Settings> ParseSettings(const char* (*get)(const char* name)) {
     out.check = value == "on" ? CheckLevel::kOn : CheckLevel::kOff;
   }
   if (const char* text = get("SFMLA_RULES")) SFMLA_RETURN_IF_ERROR(ReadRules(text, &out));
-  if (const char* text = get("SFMLA_ISA")) out.isa = text;
+  if (const char* text = get("SFMLA_ISA")) {
+    if (*text == '\0') return BadSetting("SFMLA_ISA", text, "the name of an instruction set");
+    out.isa = text;
+  }
   if (const char* text = get("SFMLA_DEVICE_MEMORY")) {
     const std::optional<uint64_t> value = ParseBytes(text);
     if (!value) {

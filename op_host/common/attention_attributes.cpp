@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op_host/common/attention_attributes.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/format.h"
@@ -12,9 +13,13 @@ namespace {
 constexpr int64_t kMaxCmpRatio = 128;
 
 Status CheckWindow(const char* name, int64_t tokens) {
-  if (tokens >= -1 && tokens <= INT32_MAX) return Status::Ok();
-  return Refuse(
-      Str(name, ": ", tokens, ", must be -1 (unlimited) or a number of tokens up to ", INT32_MAX));
+  if (tokens >= -1) return Status::Ok();
+  return Refuse(Str(name, ": ", tokens, ", must be -1 (unlimited) or a number of tokens"));
+}
+
+// Lengths are INT32, so a window beyond that is as good as unlimited.
+int32_t WindowTokens(int64_t tokens) {
+  return static_cast<int32_t>(std::min<int64_t>(tokens, INT32_MAX));
 }
 
 }  // namespace
@@ -69,8 +74,8 @@ Result<AttentionRules> CheckAttributes(const AttentionAttributes& attributes,
     out.ori_mask = static_cast<MaskMode>(mask);
     out.ori_topk = parts.ori_topk;
     if (out.ori_mask == MaskMode::kWindow) {
-      out.window_left = static_cast<int32_t>(attributes.ori_win_left);
-      out.window_right = static_cast<int32_t>(attributes.ori_win_right);
+      out.window_left = WindowTokens(attributes.ori_win_left);
+      out.window_right = WindowTokens(attributes.ori_win_right);
     }
   }
   if (parts.has_cmp) {

@@ -76,8 +76,9 @@ Result<int64_t> ListWidth(const OperandArg& indices) {
 }
 
 Status Checker::CheckAttributeValues() {
-  if (!std::isfinite(args_.softmax_scale)) {
-    return Refuse(Str("softmax_scale: ", args_.softmax_scale, ", must be finite"));
+  // Kernels use it as a float.
+  if (!std::isfinite(static_cast<float>(args_.softmax_scale))) {
+    return Refuse(Str("softmax_scale: ", args_.softmax_scale, ", must be finite as a float"));
   }
   if (args_.topk_value_mode != 1) {
     return Refuse(Str("topk_value_mode: ", args_.topk_value_mode, ", must be 1"));
@@ -143,8 +144,9 @@ Status Checker::CheckQuery() {
 }
 
 Status Checker::Require(Slot slot, const char* why) const {
-  // Without any query row even a required tensor may have no elements, e.g. a table of 0 requests.
-  if (problem_.query_rows == 0 && At(slot).handle != nullptr) return Status::Ok();
+  // Without any request or query row even a required tensor may have no elements.
+  const bool nothing_to_do = problem_.query_rows == 0 || problem_.batch == 0;
+  if (nothing_to_do && At(slot).handle != nullptr) return Status::Ok();
   return table_.Require(slot, why);
 }
 

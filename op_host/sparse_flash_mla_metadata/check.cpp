@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op_host/sparse_flash_mla_metadata/check.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "op_host/common/operand_table.h"
 #include "op_kernel/common/length_tensors.h"
@@ -28,6 +30,7 @@ class Checker {
   Status CheckTensors();
   Status FindBatch();
   Status CheckTopkLength(Slot slot);
+  Status Require(Slot slot, const char* why) const;
   Status CheckPresence() const;
   Status SetExtents();
 
@@ -42,11 +45,16 @@ Status CheckCount(const char* name, int64_t value) {
   return Refuse(Str(name, ": ", value, ", must be in [0, ", INT32_MAX, "]"));
 }
 
+Status CheckMaximum(const char* name, int64_t tokens) {
+  if (tokens >= 0) return Status::Ok();
+  return Refuse(Str(name, ": ", tokens, ", must be at least 0"));
+}
+
 Status Checker::CheckScalars() const {
   SFMLA_RETURN_IF_ERROR(CheckCount("batch_size", args_.batch_size));
-  SFMLA_RETURN_IF_ERROR(CheckCount("max_seqlen_q", args_.max_seqlen_q));
-  SFMLA_RETURN_IF_ERROR(CheckCount("max_seqlen_ori_kv", args_.max_seqlen_ori_kv));
-  SFMLA_RETURN_IF_ERROR(CheckCount("max_seqlen_cmp_kv", args_.max_seqlen_cmp_kv));
+  SFMLA_RETURN_IF_ERROR(CheckMaximum("max_seqlen_q", args_.max_seqlen_q));
+  SFMLA_RETURN_IF_ERROR(CheckMaximum("max_seqlen_ori_kv", args_.max_seqlen_ori_kv));
+  SFMLA_RETURN_IF_ERROR(CheckMaximum("max_seqlen_cmp_kv", args_.max_seqlen_cmp_kv));
   if (args_.has_ori_kv) SFMLA_RETURN_IF_ERROR(CheckCount("ori_topk", args_.ori_topk));
   if (args_.has_cmp_kv) SFMLA_RETURN_IF_ERROR(CheckCount("cmp_topk", args_.cmp_topk));
   if (args_.num_heads_q < 1 || args_.num_heads_q > kMaxHeads) {
@@ -94,36 +102,43 @@ void Checker::MarkUses() {
   table_.UseOutput(kMetadata, true);
 }
 
+Status Checker::Require(Slot slot, const char* why) const {
+  // Without any request even a required tensor has no elements.
+  const bool no_requests = IsTndQuery() && table_.At(kCuSeqlensQ).desc.dims[0] == 1;
+  if (no_requests && table_.At(slot).handle != nullptr) return Status::Ok();
+  return table_.Require(slot, why);
+}
+
 Status Checker::CheckPresence() const {
   const AttentionRules& rules = problem_.rules;
-  if (IsTndQuery()) SFMLA_RETURN_IF_ERROR(table_.Require(kCuSeqlensQ, "with layout_q TND"));
+  if (IsTndQuery()) SFMLA_RETURN_IF_ERROR(Require(kCuSeqlensQ, "with layout_q TND"));
   if (rules.has_ori) {
     if (LayoutKv() == Layout::kTnd) {
-      SFMLA_RETURN_IF_ERROR(table_.Require(kCuSeqlensOriKv, "with layout_kv TND"));
+      SFMLA_RETURN_IF_ERROR(Require(kCuSeqlensOriKv, "with layout_kv TND"));
     }
     if (LayoutKv() == Layout::kPaged && rules.ori_topk == 0) {
       SFMLA_RETURN_IF_ERROR(
-          table_.Require(kSequsedOriKv, "with layout_kv PA_BBND unless ori_topk is positive"));
+          Require(kSequsedOriKv, "with layout_kv PA_BBND unless ori_topk is positive"));
     }
     if (rules.ori_topk > 0 && rules.ori_mask == MaskMode::kNone) {
       SFMLA_RETURN_IF_ERROR(
-          table_.Require(kOriTopkLength, "with a positive ori_topk when ori_mask_mode is 0"));
+          Require(kOriTopkLength, "with a positive ori_topk when ori_mask_mode is 0"));
     }
   }
   if (!rules.has_cmp) return Status::Ok();
   if (product_.planner_needs_cmp_lengths && LayoutKv() == Layout::kPaged) {
-    SFMLA_RETURN_IF_ERROR(table_.Require(kSequsedCmpKv, "with has_cmp_kv and layout_kv PA_BBND"));
+    SFMLA_RETURN_IF_ERROR(Require(kSequsedCmpKv, "with has_cmp_kv and layout_kv PA_BBND"));
   }
   if (LayoutKv() == Layout::kTnd) {
-    SFMLA_RETURN_IF_ERROR(table_.Require(kCuSeqlensCmpKv, "with has_cmp_kv and layout_kv TND"));
+    SFMLA_RETURN_IF_ERROR(Require(kCuSeqlensCmpKv, "with has_cmp_kv and layout_kv TND"));
   }
   if (rules.uses_residual()) {
-    SFMLA_RETURN_IF_ERROR(table_.Require(
-        kCmpResidualKv, "with has_cmp_kv when cmp_mask_mode is 3 and cmp_ratio is not 1"));
+    SFMLA_RETURN_IF_ERROR(
+        Require(kCmpResidualKv, "with has_cmp_kv when cmp_mask_mode is 3 and cmp_ratio is not 1"));
   }
   if (rules.cmp_topk > 0 && rules.cmp_mask == MaskMode::kNone) {
     SFMLA_RETURN_IF_ERROR(
-        table_.Require(kCmpTopkLength, "with a positive cmp_topk when cmp_mask_mode is 0"));
+        Require(kCmpTopkLength, "with a positive cmp_topk when cmp_mask_mode is 0"));
   }
   return Status::Ok();
 }
@@ -193,7 +208,7 @@ Status Checker::CheckTensors() {
 // an upper bound at most, and only a batched layout knows it for sure.
 Status Checker::SetExtents() {
   const auto extent_of = [](int64_t max_seqlen, bool bounded) {
-    return bounded && max_seqlen > 0 ? max_seqlen : kUnknownExtent;
+    return bounded && max_seqlen > 0 ? std::min(max_seqlen, kUnknownExtent) : kUnknownExtent;
   };
   const auto needs = [](const char* name, const char* instead) {
     return Refuse(

@@ -39,7 +39,7 @@ class Slices {
 
 ThreadScratch Lay(Slices* slices, int64_t padded_heads) {
   ThreadScratch out;
-  out.query = slices->Floats(padded_heads * kHeadDim);
+  out.query = slices->Floats(padded_heads * kTileStride);
   out.tile = slices->Floats(kTileKeys * kTileStride);
   out.scores = slices->Floats(kTileKeys * padded_heads);
   out.rescale = slices->Floats(padded_heads);
@@ -67,14 +67,31 @@ ThreadScratch ThreadScratch::At(void* base, int64_t padded_heads) {
   return Lay(&slices, padded_heads);
 }
 
-void RowAttention::RunTile(const uint16_t* const* rows, int keys, bool first,
+void RowAttention::BeginRow(const AttentionRow& row) const {
+  if (!few_heads()) return kernels_.transpose_query(type_, row.q, heads_, scratch_.query);
+  for (int head = 0; head < heads_; ++head) {
+    const uint16_t* q = row.q + head * kHeadDim;
+    kernels_.widen_rows(type_, &q, 1, scratch_.query + head * kTileStride);
+  }
+}
+
+void RowAttention::RunTile(const KeyRows& tile, const KeyRows& next, bool first,
                            const PartialResult& result) const {
+  const auto [rows, keys] = tile;
+  const SoftmaxState state{result.max, result.sum, scratch_.rescale};
+  const float scale = tiling_.softmax_scale;
+  if (few_heads()) {
+    kernels_.score_rows(type_, scratch_.query, rows, keys, heads_, padded_heads_, scratch_.scores);
+    kernels_.softmax(scratch_.scores, keys, padded_heads_, scale, state);
+    kernels_.accumulate_rows(type_, scratch_.scores, rows, keys, heads_, padded_heads_,
+                             scratch_.rescale, first, next, result.out);
+    return;
+  }
   kernels_.widen_rows(type_, rows, keys, scratch_.tile);
   kernels_.score(scratch_.query, scratch_.tile, keys, padded_heads_, scratch_.scores);
-  kernels_.softmax(scratch_.scores, keys, padded_heads_, tiling_.softmax_scale,
-                   {result.max, result.sum, scratch_.rescale});
+  kernels_.softmax(scratch_.scores, keys, padded_heads_, scale, state);
   kernels_.accumulate(scratch_.scores, scratch_.tile, keys, heads_, padded_heads_, scratch_.rescale,
-                      first, result.out);
+                      first, next, result.out);
 }
 
 void RowAttention::RunChunk(const AttentionRow& row, int64_t chunk, const PartialResult& result,
@@ -90,13 +107,21 @@ void RowAttention::RunChunk(const AttentionRow& row, int64_t chunk, const Partia
   KvCursor cmp_keys(row.cmp, std::max<int64_t>(begin - ori, 0) * block_tokens,
                     std::max<int64_t>(end - ori, 0) * block_tokens);
 
-  const uint16_t* rows[kTileKeys];
+  // Two tiles of addresses: while one is computed with, the rows of the other are fetched.
+  const uint16_t* addresses[2][kTileKeys];
+  int side = 0;
+  const auto next_tile = [&]() -> KeyRows {
+    const uint16_t** rows = addresses[side];
+    side = 1 - side;
+    const int count = ori_keys.Fill(rows, 0, kTileKeys, fault);
+    return {rows, cmp_keys.Fill(rows, count, kTileKeys, fault)};
+  };
   bool first = true;
-  for (;;) {
-    int keys = ori_keys.Fill(rows, 0, kTileKeys, fault);
-    keys = cmp_keys.Fill(rows, keys, kTileKeys, fault);
-    if (keys == 0 || fault->found) break;
-    RunTile(rows, keys, first, result);
+  KeyRows tile = next_tile();
+  while (tile.count > 0 && !fault->found) {
+    const KeyRows next = next_tile();
+    RunTile(tile, next, first, result);
+    tile = next;
     first = false;
   }
   if (first) std::fill_n(result.max, padded_heads_, kNoKeys);

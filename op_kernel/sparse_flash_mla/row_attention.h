@@ -25,7 +25,7 @@ PartialResult PartialResultAt(float* floats, int64_t padded_heads);
 
 // Buffers of one thread.
 struct ThreadScratch {
-  float* query;         // transposed query row
+  float* query;         // query row, transposed unless there are few heads
   float* tile;          // one tile of widened keys
   float* scores;        // scores of one tile
   float* rescale;       // (padded heads)
@@ -57,9 +57,7 @@ class RowAttention {
         type_(tiling.is_bfloat16 ? ElementType::kBfloat16 : ElementType::kFloat16) {}
 
   // Call before the first chunk of a row.
-  void BeginRow(const AttentionRow& row) {
-    kernels_.transpose_query(type_, row.q, heads_, scratch_.query);
-  }
+  void BeginRow(const AttentionRow& row) const;
 
   // One chunk of the row into `result`, which remembers when no key was attended.
   void RunChunk(const AttentionRow& row, int64_t chunk, const PartialResult& result,
@@ -78,7 +76,8 @@ class RowAttention {
   void Finish(const PartialResult& total, const float* sinks, uint16_t* out, float* lse) const;
 
  private:
-  void RunTile(const uint16_t* const* rows, int keys, bool first,
+  bool few_heads() const { return heads_ <= kFewHeads; }
+  void RunTile(const KeyRows& tile, const KeyRows& next, bool first,
                const PartialResult& result) const;
 
   const TileKernels& kernels_;

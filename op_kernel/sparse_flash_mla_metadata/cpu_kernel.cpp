@@ -33,17 +33,23 @@ LengthTensors LengthsOf(const SparseFlashMlaMetadataTiling& tiling, const Kernel
   return out;
 }
 
-// One length for each row of q, none of them negative.
-Status CheckTopkLengths(const char* name, const int32_t* values, int64_t count, int64_t rows) {
+// One length for each row of q; those of used rows count and are not negative.
+Status CheckTopkLengths(const char* name, const int32_t* values, int64_t count,
+                        const LengthTensors& lengths) {
   if (values == nullptr) return Status::Ok();
-  if (count < rows) {
-    return Status(code::kRtAicpuException, Str(name, ": ", count, " elements, must be at least ",
-                                               rows, ", one for each query row"));
-  }
-  for (int64_t i = 0; i < count; ++i) {
-    if (values[i] < 0) {
+  for (int64_t request = 0; request < lengths.batch; ++request) {
+    const int64_t first = lengths.FirstQueryRow(request);
+    const int64_t end = first + lengths.At(request).query;
+    if (end > count) {
       return Status(code::kRtAicpuException,
-                    Str(name, "[", i, "]: ", values[i], ", must be at least 0"));
+                    Str(name, ": ", count, " elements, must be at least ", end,
+                        ", one for each query row up to request ", request));
+    }
+    for (int64_t row = first; row < end; ++row) {
+      if (values[row] < 0) {
+        return Status(code::kRtAicpuException,
+                      Str(name, "[", row, "]: ", values[row], ", must be at least 0"));
+      }
     }
   }
   return Status::Ok();
@@ -52,14 +58,18 @@ Status CheckTopkLengths(const char* name, const int32_t* values, int64_t count, 
 Status Plan(const SparseFlashMlaMetadataTiling& tiling, const KernelCall& call, Metadata* out) {
   const LengthTensors lengths = LengthsOf(tiling, call);
   SFMLA_RETURN_IF_ERROR(lengths.CheckValues(code::kRtAicpuException));
-  const int64_t rows = lengths.batch == 0 ? 0
-                                          : lengths.FirstQueryRow(lengths.batch - 1) +
-                                                lengths.AllottedQueryRows(lengths.batch - 1);
+  if (const int64_t rows = lengths.UsedQueryRows(); rows > kMaxPlannedRows) {
+    const char* source = lengths.seqused_q != nullptr      ? "seqused_q"
+                         : lengths.cu_seqlens_q != nullptr ? "cu_seqlens_q"
+                                                           : "max_seqlen_q";
+    return Status(code::kRtAicpuException,
+                  Str(source, ": ", rows, " query rows in all, must be at most ", kMaxPlannedRows));
+  }
   const TopkLengths topk{Values(call, kOriTopkLength), Values(call, kCmpTopkLength)};
   SFMLA_RETURN_IF_ERROR(
-      CheckTopkLengths("ori_topk_length", topk.ori, tiling.ori_topk_lengths, rows));
+      CheckTopkLengths("ori_topk_length", topk.ori, tiling.ori_topk_lengths, lengths));
   SFMLA_RETURN_IF_ERROR(
-      CheckTopkLengths("cmp_topk_length", topk.cmp, tiling.cmp_topk_lengths, rows));
+      CheckTopkLengths("cmp_topk_length", topk.cmp, tiling.cmp_topk_lengths, lengths));
 
   BuildSchedule(tiling.rules, lengths, topk,
                 {tiling.cube_cores, tiling.vector_cores, tiling.block_tokens}, out);

@@ -16,6 +16,10 @@ namespace sfmla {
 // Partial results of split rows are kept one per chunk; a schedule never asks for more than this.
 inline constexpr int64_t kMaxSplitSlots = 64;
 
+// Planning looks at every query row, so a junk length must not pass for billions of them. q of one
+// head and so many rows would take 64 GiB.
+inline constexpr int64_t kMaxPlannedRows = int64_t{1} << 26;
+
 struct ScheduleTarget {
   int64_t cube_cores = 1;    // 1..36
   int64_t vector_cores = 1;  // 1..72

@@ -95,6 +95,7 @@ extern "C" {
 // Checked when the task runs; a violation is reported by the next synchronize of the stream as
 // 507018, naming tensor, position and value:
 //   prefix sums      first 0, not decreasing
+//   query rows       of all requests together: at most 67108864 (2^26); a larger sum is junk [here]
 //   seqused          0 <= value <= maxSeqlen (BSND) or the difference of prefix sums (TND)
 //   cmpResidualKv    0 <= value < cmpRatio, when it counts
 //   top-k lengths    >= 0, when they count

@@ -33,6 +33,12 @@ struct SoftmaxState {
   float* rescale;
 };
 
+// The 16-bit rows of a tile.
+struct KeyRows {
+  const uint16_t* const* rows = nullptr;
+  int count = 0;
+};
+
 struct TileKernels {
   const char* name;    // the value of SFMLA_ISA
   int head_alignment;  // heads are padded to a multiple of this
@@ -50,9 +56,19 @@ struct TileKernels {
   // max = kLowestScore, sum = 0.
   void (*softmax)(float* scores, int keys, int padded_heads, float scale, SoftmaxState state);
 
-  // out[h] = (first ? 0 : out[h] * rescale[h]) + sum over k of scores[k][h] * tile[k]
+  // out[h] = (first ? 0 : out[h] * rescale[h]) + sum over k of scores[k][h] * tile[k]. The rows of
+  // the next tile are asked for meanwhile, a few at a time.
   void (*accumulate)(const float* scores, const float* tile, int keys, int heads, int padded_heads,
-                     const float* rescale, bool first, float* out);
+                     const float* rescale, bool first, const KeyRows& next, float* out);
+
+  // The same two products for few heads, where widening a tile costs more than it saves: the keys
+  // are read as they are and `query` is (heads, kTileStride), not transposed. The order of
+  // summation is fixed too, but another one.
+  void (*score_rows)(ElementType type, const float* query, const uint16_t* const* rows, int keys,
+                     int heads, int padded_heads, float* scores);
+  void (*accumulate_rows)(ElementType type, const float* scores, const uint16_t* const* rows,
+                          int keys, int heads, int padded_heads, const float* rescale, bool first,
+                          const KeyRows& next, float* out);
 
   // out = out * out_factor + part * part_factor, factors per head
   void (*merge)(float* out, const float* out_factor, const float* part, const float* part_factor,
@@ -66,6 +82,9 @@ struct TileKernels {
   // ceiling that benchmarks compare with. Returns the number of floating-point operations.
   int64_t (*peak)(int64_t steps);
 };
+
+// Up to this many heads the *_rows products are the faster ones.
+inline constexpr int kFewHeads = 12;
 
 inline constexpr float kLowestScore = -3.402823466e+38f;
 

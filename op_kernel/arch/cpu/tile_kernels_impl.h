@@ -3,6 +3,7 @@
 // with its own flags and SFMLA_ISA_NAMESPACE.
 #pragma once
 
+#include "op_kernel/arch/cpu/row_kernels_impl.h"
 #include "op_kernel/arch/cpu/tile_kernels.h"
 #include "op_kernel/arch/cpu/vector.h"
 
@@ -22,22 +23,11 @@ constexpr int kPanelHeads = kBlockVectors * kLanes;
 // A query panel of this depth leaves room for the keys in a 32 KiB first-level cache.
 constexpr int kDepthBlock = 16384 / (4 * kPanelHeads);
 
-constexpr int kDim = static_cast<int>(kHeadDim);
 static_assert(kDim % kDepthBlock == 0 && kDim % kPanelHeads == 0);
-
-template <ElementType kType>
-inline Vec Widen(const uint16_t* from) {
-  const HalfVec half = LoadHalf(from);
-  return kType == ElementType::kBfloat16 ? WidenBfloat16(half) : WidenFloat16(half);
-}
 
 template <ElementType kType>
 void WidenRowsOf(const uint16_t* const* rows, int num_rows, float* tile) {
   for (int k = 0; k < num_rows; ++k) {
-    // The next row is most likely in another page; ask for it while this one is widened.
-    if (k + 1 < num_rows) {
-      for (int d = 0; d < kDim; d += 32) __builtin_prefetch(rows[k + 1] + d);
-    }
     float* to = tile + k * kTileStride;
     for (int d = 0; d < kDim; d += kLanes) Store(to + d, Widen<kType>(rows[k] + d));
   }
@@ -229,8 +219,9 @@ struct AccumulateBlock {
 };
 
 void Accumulate(const float* scores, const float* tile, int keys, int heads, int padded_heads,
-                const float* rescale, bool first, float* out) {
+                const float* rescale, bool first, const KeyRows& next, float* out) {
   for (int d = 0; d < kDim; d += kPanelHeads) {
+    PrefetchShare(next, d / kPanelHeads, kDim / kPanelHeads);
     ForRowBlocks(heads,
                  AccumulateBlock{scores, tile + d, keys, padded_heads, rescale, first, out + d});
   }
@@ -279,8 +270,8 @@ int64_t Peak(int64_t steps) {
 }
 
 constexpr TileKernels MakeTable(const char* name) {
-  return {name,    kLanes,     WidenRows, TransposeQuery, Score,
-          Softmax, Accumulate, Merge,     StoreResult,    Peak};
+  return {name,       kLanes,    WidenRows,      TransposeQuery, Score,       Softmax,
+          Accumulate, ScoreRows, AccumulateRows, Merge,          StoreResult, Peak};
 }
 
 }  // namespace sfmla::SFMLA_ISA_NAMESPACE

@@ -154,6 +154,16 @@ TEST_CASE("operator: a needed page out of range is named, an unneeded one does n
   }
 }
 
+TEST_CASE("operator: a junk length does not keep the planner busy") {
+  const StreamScope stream;
+  OperatorCall call = MakeCall({{1, 20}}, 7);
+  call.cu_seqlens_q[1] = INT32_MAX;
+  const OperatorResult result = Run(call, stream);
+  CHECK(result.plan_code == ACL_ERROR_RT_AICPU_EXCEPTION);
+  CHECK(result.text.find("cu_seqlens_q: 2147483647 query rows in all, must be at most 67108864") !=
+        std::string::npos);
+}
+
 // Values a broken caller may leave in int32 arrays.
 int32_t Junk(std::mt19937* random) {
   constexpr int32_t kNasty[] = {0, -1, 1, -2, 7, 128, 2147480000, INT32_MAX, INT32_MIN, 65536};

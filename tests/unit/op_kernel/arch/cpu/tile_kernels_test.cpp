@@ -214,9 +214,9 @@ TEST_CASE("tile kernels: accumulate") {
       const int padded = static_cast<int>(b.padded);
       // Twice: `first` ignores what the buffer held (NaN), the second call rescales it.
       kernels->accumulate(b.scores.data(), b.tile.data(), 37, heads, padded, b.rescale.data(), true,
-                          b.out.data());
+                          {}, b.out.data());
       kernels->accumulate(b.scores.data(), b.tile.data(), 37, heads, padded, b.rescale.data(),
-                          false, b.out.data());
+                          false, {}, b.out.data());
       double worst = 0;
       for (int h = 0; h < heads; ++h) {
         for (int d = 0; d < kHeadDim; ++d) {
