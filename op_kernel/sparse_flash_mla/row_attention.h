@@ -76,7 +76,7 @@ class RowAttention {
   void Finish(const PartialResult& total, const float* sinks, uint16_t* out, float* lse) const;
 
  private:
-  bool few_heads() const { return heads_ <= kFewHeads; }
+  bool few_heads() const { return heads_ <= kernels_.few_heads; }
   void RunTile(const KeyRows& tile, const KeyRows& next, bool first,
                const PartialResult& result) const;
 

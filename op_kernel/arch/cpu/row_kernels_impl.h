@@ -16,9 +16,29 @@ inline Vec Widen(const uint16_t* from) {
   return kType == ElementType::kBfloat16 ? WidenBfloat16(half) : WidenFloat16(half);
 }
 
-// One accumulator per lane: a block of accumulators is reduced by transposing it.
-constexpr int kRowSums = kLanes;
-// Heads of one register block; with fewer heads the block takes more keys or columns instead.
+// Calls block.Run<n>(begin) for consecutive blocks of n <= kMost of `count` things, as even as may
+// be: a small rest would leave the multiply-add unit waiting for its own results.
+template <int kMost, typename Block>
+inline void RunBlock(int size, int begin, const Block& block) {
+  if constexpr (kMost > 0) {
+    if (size == kMost) return block.template Run<kMost>(begin);
+    RunBlock<kMost - 1>(size, begin, block);
+  }
+}
+
+template <int kMost, typename Block>
+inline void ForBlocks(int count, const Block& block) {
+  const int blocks = (count + kMost - 1) / kMost;
+  for (int i = 0; i < blocks; ++i) {
+    const int begin = count * i / blocks;
+    RunBlock<kMost>(count * (i + 1) / blocks - begin, begin, block);
+  }
+}
+
+// Accumulators of a register block: enough to hide the latency of the multiply-add, few enough to
+// leave registers for the operands.
+constexpr int kRowSums = kLanes >= 16 ? 16 : 8;
+// Heads of a block; with fewer heads it takes more keys, or more columns of the output, instead.
 constexpr int kScoreHeads = 4;
 constexpr int kAccumulateHeads = kLanes >= 16 ? 8 : 4;
 
@@ -30,22 +50,30 @@ inline void PrefetchShare(const KeyRows& next, int part, int parts) {
   }
 }
 
-// The sum over the lanes of each vector, in a fixed order.
-inline Vec SumsOfLanes(Vec (&sums)[kRowSums]) {
-  Transpose(sums);
+// totals[i] = the sum over the lanes of sums[i], in a fixed order: a block of vectors is transposed
+// and added up.
+template <int kCount>
+inline void SumLanes(const Vec (&sums)[kCount], float* totals) {
 #pragma GCC unroll 4
-  for (int step = kRowSums / 2; step > 0; step /= 2) {
+  for (int begin = 0; begin < kCount; begin += kLanes) {
+    Vec block[kLanes];
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) block[i] = begin + i < kCount ? sums[begin + i] : Vec{};
+    Transpose(block);
+#pragma GCC unroll 4
+    for (int step = kLanes / 2; step > 0; step /= 2) {
 #pragma GCC unroll 8
-    for (int i = 0; i < step; ++i) sums[i] += sums[i + step];
+      for (int i = 0; i < step; ++i) block[i] += block[i + step];
+    }
+    Store(totals + begin, block[0]);
   }
-  return sums[0];
 }
 
 // Scores of kKeys keys and kHeads heads; kKeys * kHeads <= kRowSums.
 template <ElementType kType, int kKeys, int kHeads>
 inline void ScoreRowBlock(const float* query, const uint16_t* const* rows, int padded_heads,
                           float* scores) {
-  Vec sums[kRowSums] = {};
+  Vec sums[kKeys * kHeads] = {};
   for (int d = 0; d < kDim; d += kLanes) {
     Vec keys[kKeys];
 #pragma GCC unroll 16
@@ -59,7 +87,8 @@ inline void ScoreRowBlock(const float* query, const uint16_t* const* rows, int p
       }
     }
   }
-  const Vec totals = SumsOfLanes(sums);
+  float totals[(kKeys * kHeads + kLanes - 1) / kLanes * kLanes];
+  SumLanes(sums, totals);
 #pragma GCC unroll 16
   for (int k = 0; k < kKeys; ++k) {
 #pragma GCC unroll 8
@@ -116,30 +145,18 @@ template <ElementType kType, int kHeads>
 inline void AccumulateRowsOfHeads(const float* scores, const uint16_t* const* rows, int keys,
                                   int padded_heads, const float* rescale, bool first,
                                   const KeyRows& next, float* out) {
-  constexpr int kVectors = kHeads >= 3 ? 2 : 8 / kHeads;
-  static_assert(kDim % (kVectors * kLanes) == 0);
+  constexpr int kVectors = kRowSums / kHeads;
   constexpr int kColumns = kVectors * kLanes;
-  for (int column = 0; column < kDim; column += kColumns) {
+  int column = 0;
+  for (; column + kColumns <= kDim; column += kColumns) {
     PrefetchShare(next, column / kColumns, kDim / kColumns);
     AccumulateRowBlock<kType, kHeads, kVectors>(scores, rows, keys, padded_heads, rescale, first,
                                                 column, out);
   }
-}
-
-// Calls block.Run<n>(first head) for kMost heads at a time, then once for what is left.
-template <int kHeads, typename Block>
-inline void ForHeadsLeft(int heads, int first, const Block& block) {
-  if constexpr (kHeads > 0) {
-    if (heads == kHeads) return block.template Run<kHeads>(first);
-    ForHeadsLeft<kHeads - 1>(heads, first, block);
+  for (; column < kDim; column += kLanes) {
+    AccumulateRowBlock<kType, kHeads, 1>(scores, rows, keys, padded_heads, rescale, first, column,
+                                         out);
   }
-}
-
-template <int kMost, typename Block>
-inline void ForHeadBlocks(int heads, const Block& block) {
-  int first = 0;
-  for (; first + kMost <= heads; first += kMost) block.template Run<kMost>(first);
-  ForHeadsLeft<kMost - 1>(heads - first, first, block);
 }
 
 template <ElementType kType>
@@ -183,10 +200,10 @@ void ScoreRows(ElementType type, const float* query, const uint16_t* const* rows
     for (int h = heads; h < padded_heads; ++h) scores[k * padded_heads + h] = 0;
   }
   if (type == ElementType::kBfloat16) {
-    return ForHeadBlocks<kScoreHeads>(
+    return ForBlocks<kScoreHeads>(
         heads, ScoreRowsCall<ElementType::kBfloat16>{query, rows, keys, padded_heads, scores});
   }
-  ForHeadBlocks<kScoreHeads>(
+  ForBlocks<kScoreHeads>(
       heads, ScoreRowsCall<ElementType::kFloat16>{query, rows, keys, padded_heads, scores});
 }
 
@@ -194,11 +211,11 @@ void AccumulateRows(ElementType type, const float* scores, const uint16_t* const
                     int heads, int padded_heads, const float* rescale, bool first,
                     const KeyRows& next, float* out) {
   if (type == ElementType::kBfloat16) {
-    return ForHeadBlocks<kAccumulateHeads>(
+    return ForBlocks<kAccumulateHeads>(
         heads, AccumulateRowsCall<ElementType::kBfloat16>{scores, rows, keys, padded_heads, rescale,
                                                           first, next, out});
   }
-  ForHeadBlocks<kAccumulateHeads>(
+  ForBlocks<kAccumulateHeads>(
       heads, AccumulateRowsCall<ElementType::kFloat16>{scores, rows, keys, padded_heads, rescale,
                                                        first, next, out});
 }

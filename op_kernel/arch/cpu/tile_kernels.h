@@ -42,6 +42,7 @@ struct KeyRows {
 struct TileKernels {
   const char* name;    // the value of SFMLA_ISA
   int head_alignment;  // heads are padded to a multiple of this
+  int few_heads;       // up to so many heads the *_rows products are the faster ones
 
   // rows[k] -> tile row k, widened to float32.
   void (*widen_rows)(ElementType type, const uint16_t* const* rows, int num_rows, float* tile);
@@ -82,9 +83,6 @@ struct TileKernels {
   // ceiling that benchmarks compare with. Returns the number of floating-point operations.
   int64_t (*peak)(int64_t steps);
 };
-
-// Up to this many heads the *_rows products are the faster ones.
-inline constexpr int kFewHeads = 12;
 
 inline constexpr float kLowestScore = -3.402823466e+38f;
 

@@ -18,6 +18,8 @@ constexpr int kBlockRows = 6;
 #else
 constexpr int kBlockRows = 4;
 #endif
+// Up to this many heads the products of row_kernels_impl.h are the faster ones (measured).
+constexpr int kFewHeads = kLanes >= 16 ? 12 : 4;
 constexpr int kBlockVectors = 2;
 constexpr int kPanelHeads = kBlockVectors * kLanes;
 // A query panel of this depth leaves room for the keys in a 32 KiB first-level cache.
@@ -80,7 +82,7 @@ inline void ScoreBlock(const float* panel, const float* tile, int depth, float* 
                        int score_stride) {
   constexpr int width = kVectors * kLanes;
   Vec sums[kRows][kVectors];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
@@ -91,34 +93,18 @@ inline void ScoreBlock(const float* panel, const float* tile, int depth, float* 
     Vec heads[kVectors];
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) heads[v] = Load(panel + d * width + v * kLanes);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
       const Vec key = Broadcast(tile[r * kTileStride + d]);
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) sums[r][v] = Fma(key, heads[v], sums[r][v]);
     }
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) Store(scores + r * score_stride + v * kLanes, sums[r][v]);
   }
-}
-
-// Calls the block function for kBlockRows rows at a time, then once for what is left.
-template <int kRows, typename Block>
-inline void ForLeftOver(int rows, int begin, const Block& block) {
-  if constexpr (kRows > 0) {
-    if (rows == kRows) return block.template Run<kRows>(begin);
-    ForLeftOver<kRows - 1>(rows, begin, block);
-  }
-}
-
-template <typename Block>
-inline void ForRowBlocks(int rows, const Block& block) {
-  int begin = 0;
-  for (; begin + kBlockRows <= rows; begin += kBlockRows) block.template Run<kBlockRows>(begin);
-  ForLeftOver<kBlockRows - 1>(rows - begin, begin, block);
 }
 
 template <int kVectors>
@@ -141,10 +127,11 @@ void Score(const float* query, const float* tile, int keys, int padded_heads, fl
     for (int first = 0; first < padded_heads; first += kPanelHeads) {
       const float* panel = query + first * kDim;
       if (padded_heads - first >= kPanelHeads) {
-        ForRowBlocks(keys,
-                     ScorePanel<kBlockVectors>{panel, tile, depth, scores + first, padded_heads});
+        ForBlocks<kBlockRows>(
+            keys, ScorePanel<kBlockVectors>{panel, tile, depth, scores + first, padded_heads});
       } else {
-        ForRowBlocks(keys, ScorePanel<1>{panel, tile, depth, scores + first, padded_heads});
+        ForBlocks<kBlockVectors * kBlockRows>(
+            keys, ScorePanel<1>{panel, tile, depth, scores + first, padded_heads});
       }
     }
   }
@@ -186,7 +173,7 @@ struct AccumulateBlock {
   template <int kRows>
   void Run(int head) const {
     Vec sums[kRows][kBlockVectors];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
       for (int v = 0; v < kBlockVectors; ++v) {
@@ -199,7 +186,7 @@ struct AccumulateBlock {
       for (int v = 0; v < kBlockVectors; ++v) {
         values[v] = Load(tile + k * kTileStride + v * kLanes);
       }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {
         const Vec probability = Broadcast(scores[k * score_stride + head + r]);
 #pragma GCC unroll 2
@@ -208,7 +195,7 @@ struct AccumulateBlock {
         }
       }
     }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
       for (int v = 0; v < kBlockVectors; ++v) {
@@ -222,8 +209,8 @@ void Accumulate(const float* scores, const float* tile, int keys, int heads, int
                 const float* rescale, bool first, const KeyRows& next, float* out) {
   for (int d = 0; d < kDim; d += kPanelHeads) {
     PrefetchShare(next, d / kPanelHeads, kDim / kPanelHeads);
-    ForRowBlocks(heads,
-                 AccumulateBlock{scores, tile + d, keys, padded_heads, rescale, first, out + d});
+    ForBlocks<kBlockRows>(
+        heads, AccumulateBlock{scores, tile + d, keys, padded_heads, rescale, first, out + d});
   }
 }
 
@@ -270,8 +257,8 @@ int64_t Peak(int64_t steps) {
 }
 
 constexpr TileKernels MakeTable(const char* name) {
-  return {name,       kLanes,    WidenRows,      TransposeQuery, Score,       Softmax,
-          Accumulate, ScoreRows, AccumulateRows, Merge,          StoreResult, Peak};
+  return {name,       kLanes,    kFewHeads,      WidenRows, TransposeQuery, Score, Softmax,
+          Accumulate, ScoreRows, AccumulateRows, Merge,     StoreResult,    Peak};
 }
 
 }  // namespace sfmla::SFMLA_ISA_NAMESPACE
