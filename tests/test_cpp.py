@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the C++ unit tests in build/cpp-tests-VARIANT and runs them.
 
-SFMLA_TEST_VARIANTS=clang,address,thread adds a build with that compiler or with these sanitizers.
+SFMLA_TEST_VARIANTS=clang,address,thread,aarch64 adds a build with that compiler, with these sanitizers,
+and a cross build whose kernel tests run under qemu-user.
 """
 
 import os
@@ -18,6 +19,7 @@ CMAKE_OPTIONS = {
     "clang": ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++"],
     "address": ["-DSFMLA_SANITIZE=address,undefined"],
     "thread": ["-DSFMLA_SANITIZE=thread"],
+    "aarch64": [f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/aarch64-linux-gnu.cmake"],
 }
 VARIANTS = ["plain", *filter(None, os.environ.get("SFMLA_TEST_VARIANTS", "").split(","))]
 

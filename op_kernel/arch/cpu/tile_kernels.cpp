@@ -18,6 +18,9 @@ extern const TileKernels kTileKernels_generic;
 extern const TileKernels kTileKernels_avx2;
 extern const TileKernels kTileKernels_avx512;
 #endif
+#if defined(SFMLA_HAVE_ARM_KERNELS)
+extern const TileKernels kTileKernels_neon;
+#endif
 
 namespace {
 
@@ -45,6 +48,9 @@ constexpr Candidate kCandidates[] = {
      }},
     {&kTileKernels_avx2,
      [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && HasF16c(); }},
+#endif
+#if defined(SFMLA_HAVE_ARM_KERNELS)
+    {&kTileKernels_neon, [] { return true; }},  // part of every AArch64 processor
 #endif
     {&kTileKernels_generic, [] { return true; }},
 };

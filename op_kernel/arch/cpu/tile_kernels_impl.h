@@ -15,6 +15,8 @@ namespace sfmla::SFMLA_ISA_NAMESPACE {
 constexpr int kBlockRows = 8;
 #elif defined(__AVX2__)
 constexpr int kBlockRows = 6;
+#elif defined(SFMLA_USE_NEON)
+constexpr int kBlockRows = 8;
 #else
 constexpr int kBlockRows = 4;
 #endif

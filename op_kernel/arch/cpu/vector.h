@@ -9,7 +9,7 @@
 
 #if defined(__AVX2__) || defined(__AVX512F__)
 #include <immintrin.h>
-#elif defined(__ARM_NEON)
+#elif defined(SFMLA_USE_NEON)
 #include <arm_neon.h>
 #endif
 
@@ -53,7 +53,7 @@ inline Vec Fma(Vec a, Vec b, Vec c) {
   return _mm512_fmadd_ps(a, b, c);
 #elif defined(__FMA__)
   return _mm256_fmadd_ps(a, b, c);
-#elif defined(__ARM_NEON)
+#elif defined(SFMLA_USE_NEON)
   return vfmaq_f32(c, a, b);
 #else
   return a * b + c;
@@ -109,7 +109,7 @@ inline Vec WidenFloat16(HalfVec half) {
   return _mm512_maskz_cvtph_ps(0xFFFF, reinterpret_cast<__m256i>(half));
 #elif defined(__F16C__)
   return _mm256_cvtph_ps(reinterpret_cast<__m128i>(half));
-#elif defined(__ARM_NEON)
+#elif defined(SFMLA_USE_NEON)
   return vcvt_f32_f16(vreinterpret_f16_u16(half));
 #else
   Vec out;
@@ -123,7 +123,7 @@ inline HalfVec NarrowFloat16(Vec value) {
   return reinterpret_cast<HalfVec>(_mm512_maskz_cvtps_ph(0xFFFF, value, _MM_FROUND_TO_NEAREST_INT));
 #elif defined(__F16C__)
   return reinterpret_cast<HalfVec>(_mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT));
-#elif defined(__ARM_NEON)
+#elif defined(SFMLA_USE_NEON)
   return vreinterpret_u16_f16(vcvt_f16_f32(value));
 #else
   HalfVec out;

@@ -19,7 +19,7 @@ constexpr double kSumTolerance = 512 * 0x1p-24;
 
 std::vector<const TileKernels*> AllKernels() {
   std::vector<const TileKernels*> out;
-  for (const char* name : {"generic", "avx2", "avx512"}) {
+  for (const char* name : {"generic", "avx2", "avx512", "neon"}) {
     if (const auto kernels = SelectTileKernels(name); kernels.ok()) out.push_back(kernels.value());
   }
   return out;
