@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A prompt of 300 tokens through a layer with a heavily compressed cache (HCA), NumPy in and out.
+"""A prompt of 100 tokens through a layer with a heavily compressed cache (HCA), NumPy in and out.
 
 Each row sees the 128 newest original tokens and every compressed token (128 original ones each)
 that lies before it. The prompt follows 1000 tokens that are cached already.
@@ -10,7 +10,7 @@ import numpy as np
 import sfmla_ctypes as sfmla
 from sample_reference import SCALE, attend, worst_error
 
-HEADS, RATIO, CACHED, ROWS = 64, 128, 1000, 300
+HEADS, RATIO, CACHED, ROWS = 64, 128, 1000, 100
 TOKENS = CACHED + ROWS
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the oracle (tests/reference) and the call helpers (tests/python) importable everywhere."""
+"""Makes the oracle (tests/reference) and operator_calls (tests/python) importable everywhere."""
 
 import sys
 from pathlib import Path

@@ -84,9 +84,11 @@ def test_mpi_script() -> None:
 
 
 def test_every_sample_is_run() -> None:
-    helpers = {"sample_reference.py", "sample_util.h", "mpi_context_parallel.py"}
+    parts_of_others = {"sample_reference.py", "sample_util.h", "mpi_context_parallel.py"}
     files = {path.name for path in SAMPLES.iterdir() if path.is_file()}
-    assert files == {*PROGRAMS, *SCRIPTS, *helpers} | (files & {"README.md", "CMakeLists.txt"})
+    assert files == {*PROGRAMS, *SCRIPTS, *parts_of_others} | (
+        files & {"README.md", "CMakeLists.txt"}
+    )
     assert len(PROGRAMS) >= 2
     assert len(SCRIPTS) >= 2
 

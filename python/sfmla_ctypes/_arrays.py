@@ -37,10 +37,29 @@ def as_array(name: str, value: ArrayLike | None) -> Array | None:
 
     TypeError for what is no array, a list included: turning one into an array would guess a dtype.
     """
-    if value is None or isinstance(value, np.ndarray | DeviceArray):
-        return value
+    return None if value is None else _view(name, value)[0]
+
+
+def as_arrays(**values: ArrayLike | None) -> dict[str, Array | None]:
+    """`as_array` of each argument, by name and in order."""
+    return {name: as_array(name, value) for name, value in values.items()}
+
+
+def as_output(name: str, value: ArrayLike) -> Array:
+    """As `as_array`, for an array that is written; AclParamError for a read-only one."""
+    array, is_writable = _view(name, value)
+    if not is_writable:
+        raise refuse(f"{name}: the array is read-only, must be writable")
+    return array
+
+
+def _view(name: str, value: ArrayLike) -> tuple[Array, bool]:
+    """The argument as an array on the same memory, and whether its owner allows writing."""
+    if isinstance(value, DeviceArray):
+        return value, True
     if hasattr(value, "__array_interface__"):
-        return np.asarray(value)
+        array = value if isinstance(value, np.ndarray) else np.asarray(value)
+        return array, array.flags.writeable
     if not hasattr(value, "__dlpack__"):
         raise TypeError(
             f"{name}: {type(value).__name__}, must be a NumPy array, a DeviceArray or an object "
@@ -50,20 +69,6 @@ def as_array(name: str, value: ArrayLike | None) -> Array | None:
         return import_array(value)
     except (BufferError, RuntimeError) as error:
         raise TypeError(f"{name}: {error}") from error
-
-
-def as_arrays(**values: ArrayLike | None) -> dict[str, Array | None]:
-    """`as_array` of each argument, by name and in order."""
-    return {name: as_array(name, value) for name, value in values.items()}
-
-
-def as_output(name: str, value: ArrayLike) -> Array:
-    """As `as_array`, for an array that is written."""
-    array = as_array(name, value)
-    assert array is not None
-    if isinstance(value, np.ndarray) and not value.flags.writeable:
-        raise refuse(f"{name}: the array is read-only, must be writable")
-    return array
 
 
 def empty(shape: tuple[int, ...], dtype: Any, on_device: bool) -> Array:

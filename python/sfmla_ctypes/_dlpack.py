@@ -25,6 +25,10 @@ _TENSOR_OFFSET = {b"dltensor": 0, b"dltensor_versioned": 32}
 # Bytes from the start of DLTensor to DLDataType {uint8 code, uint8 bits, uint16 lanes}:
 # behind data pointer (8), device (8) and rank (4).
 _TYPE_OFFSET = 20
+# Bytes from the start of DLManagedTensorVersioned to its uint64 flags: behind version (8), context
+# (8) and deleter (8).
+_FLAGS_OFFSET = 24
+_READ_ONLY_FLAG = 1
 
 _capsule_name = ctypes.pythonapi.PyCapsule_GetName
 _capsule_name.restype = ctypes.c_char_p
@@ -41,18 +45,29 @@ def _type_field(capsule: Any) -> Any:
     return (ctypes.c_uint8 * 2).from_address(address)
 
 
+def _is_read_only(capsule: Any) -> bool:
+    """What a fresh capsule says; the first version of the protocol cannot say read-only."""
+    name = _capsule_name(capsule)
+    if name != b"dltensor_versioned":
+        return False
+    flags = ctypes.c_uint64.from_address(_capsule_pointer(capsule, name) + _FLAGS_OFFSET)
+    return bool(flags.value & _READ_ONLY_FLAG)
+
+
 class _AsUint16:
     """A producer whose bfloat16 capsule reads as uint16."""
 
     def __init__(self, producer: Any) -> None:
         self._producer = producer
         self.was_bfloat16 = False
+        self.is_read_only = False
 
     def __dlpack_device__(self) -> Any:
         return self._producer.__dlpack_device__()
 
     def __dlpack__(self, **options: Any) -> Any:
         capsule = self._producer.__dlpack__(**options)
+        self.is_read_only = _is_read_only(capsule)
         field = _type_field(capsule)
         if tuple(field) == _BFLOAT_16_BITS:
             self.was_bfloat16 = True
@@ -60,14 +75,18 @@ class _AsUint16:
         return capsule
 
 
-def import_array(producer: Any) -> NDArray[Any]:
-    """NumPy view of a DLPack producer's host memory. BufferError or RuntimeError if impossible."""
+def import_array(producer: Any) -> tuple[NDArray[Any], bool]:
+    """NumPy view of a DLPack producer's host memory, and whether the producer allows writing.
+
+    NumPy's own flag does not tell: views from the first version of the protocol are always
+    read-only there. BufferError or RuntimeError if no view is possible.
+    """
     device = producer.__dlpack_device__()
     if device[0] not in _HOST_MEMORY:
         raise BufferError(f"DLPack device {tuple(map(int, device))}, must be host memory {CPU}")
     proxy = _AsUint16(producer)
     array: NDArray[Any] = np.from_dlpack(proxy)
-    return array.view(bfloat16) if proxy.was_bfloat16 else array
+    return array.view(bfloat16) if proxy.was_bfloat16 else array, not proxy.is_read_only
 
 
 def export_array(array: NDArray[Any], **options: Any) -> Any:

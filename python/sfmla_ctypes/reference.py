@@ -9,6 +9,9 @@ Axes: B requests, S1 query tokens, S2 original tokens, S3 compressed tokens, T1/
 packed over all requests, N1 query heads, one KV head, D = 512; keys are also the values.
 
 The arguments are taken to be valid: refusing bad ones is the library's work.
+
+Users check their own arrays with this one. The tests have another, tests/reference/attention.py,
+which shares no line with it, so that no mistake can hide in both.
 """
 
 from __future__ import annotations

@@ -88,7 +88,8 @@ def sparse_flash_mla(
 
     Ours, not in the published function:
         stream              queue of the call; None: Stream.current()
-        out                 contiguous array like q to write; softmax_lse_out likewise for the LSE
+        out                 contiguous array like q to write; operand attn_out in refusals
+        softmax_lse_out     contiguous array for the LSE to write; operand softmax_lse in refusals
 
     Returns (out, softmax_lse):
         out          shape and dtype of q; rows without a key and rows of no request are 0
@@ -101,9 +102,10 @@ def sparse_flash_mla(
     Their memory is used in place, strides as they are; do not change it meanwhile.
 
     Errors: AclParamError, a ValueError with .code 161001 (required array missing) or 161002 (any
-    other refusal), whose text names operand, found and allowed. AclDeviceError from this call or,
-    for DeviceArrays, from the next wait: 507015 bad values in lengths or block tables, 507018
-    metadata of another call. TypeError for an argument that is no array or no integer.
+    other refusal, a read-only output included), whose text names operand, found and allowed.
+    AclDeviceError from this call or, for DeviceArrays, from the next wait: 507015 bad values in
+    lengths or block tables, 507018 metadata of another call. TypeError for an argument that is no
+    array or no integer.
 
     May be called from many threads at once; the GIL is released while the library works.
     """
@@ -151,7 +153,7 @@ def sparse_flash_mla(
 
 def _attn_out(query: Array | None, out: ArrayLike | None) -> Array | None:
     if out is not None:
-        return as_output("out", out)
+        return as_output("attn_out", out)
     if query is None:
         return None  # the library refuses the missing q
     return empty(query.shape, query.dtype, isinstance(query, DeviceArray))
@@ -159,7 +161,7 @@ def _attn_out(query: Array | None, out: ArrayLike | None) -> Array | None:
 
 def _softmax_lse(query: Array | None, out: ArrayLike | None, is_wanted: bool) -> Array | None:
     if out is not None:
-        return as_output("softmax_lse_out", out)
+        return as_output("softmax_lse", out)
     if query is None or not is_wanted:
         return None
     # (B,S1,N1,D) -> (B,1,S1,N1) and (T1,N1,D) -> (1,T1,N1): the KV head comes before the rows.

@@ -70,7 +70,7 @@ def sparse_flash_mla_metadata(
 
     Ours, not in the published function:
         stream   queue of the call; None: Stream.current()
-        out      (1024,) int32 array to write
+        out      (1024,) int32 array to write; operand metadata in refusals
 
     Returns (1024,) int32: a DeviceArray when arrays are given and all are DeviceArrays, without a
     host wait; else a NumPy array, ready. Uses the core limits of Device.set_core_limits.
@@ -117,6 +117,6 @@ def sparse_flash_mla_metadata(
         on_device = bool(given) and all(isinstance(array, DeviceArray) for array in given)
         metadata = empty((_METADATA_WORDS,), np.int32, on_device)
     else:
-        metadata = as_output("out", out)
+        metadata = as_output("metadata", out)
     run(_API, inputs, attributes, {"metadata": metadata}, stream)
     return metadata

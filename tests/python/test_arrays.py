@@ -2,6 +2,7 @@
 """The gate from arrays to aclTensor: what C sees is the array itself."""
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -105,13 +106,6 @@ def test_what_is_no_array_is_a_type_error(value: Any) -> None:
         as_array("sinks", value)
 
 
-def test_read_only_output_is_refused() -> None:
-    out = np.zeros(3)
-    out.flags.writeable = False
-    with pytest.raises(sfmla.AclParamError, match=r"out: .* read-only"):
-        as_output("out", out)
-
-
 class Producer:
     """A package that offers DLPack and nothing else."""
 
@@ -149,20 +143,76 @@ def test_dlpack_of_another_device_is_a_type_error() -> None:
         as_array("q", Producer(BASE, device=(2, 0)))
 
 
-def test_array_interface_shares_memory() -> None:
-    class Wrapper:
-        __array_interface__ = BASE.__array_interface__
+class InterfaceOnly:
+    """An object with NumPy's array interface and nothing else."""
 
-    array = as_array("q", Wrapper())
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self.array.__array_interface__
+
+
+def test_array_interface_shares_memory() -> None:
+    array = as_array("q", InterfaceOnly(BASE))
     assert isinstance(array, np.ndarray)
     assert np.shares_memory(array, BASE)
+
+
+def plan_into(out: Any) -> Any:
+    return sfmla.sparse_flash_mla_metadata(
+        8, 1, 512, batch_size=1, max_seqlen_q=1, max_seqlen_ori_kv=9, has_cmp_kv=False, out=out
+    )
+
+
+def itself(array: NDArray[Any]) -> NDArray[Any]:
+    return array
+
+
+KINDS = [itself, InterfaceOnly, Producer, OldProducer]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_output_of_any_kind_is_written_in_place(kind: Callable[[NDArray[Any]], Any]) -> None:
+    words = np.zeros(1024, np.int32)
+    found = plan_into(kind(words))
+    assert words.any()
+    assert np.shares_memory(found, words)
+
+
+exports_read_only = pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="this NumPy exports no read-only arrays"
+)
+
+
+@pytest.mark.parametrize(
+    "kind", [itself, InterfaceOnly, pytest.param(Producer, marks=exports_read_only)]
+)
+def test_a_read_only_output_of_any_kind_is_refused(kind: Callable[[NDArray[Any]], Any]) -> None:
+    words = np.zeros(1024, np.int32)
+    words.flags.writeable = False
+    sentence = "metadata: the array is read-only, must be writable"
+    with pytest.raises(sfmla.AclParamError) as caught:
+        plan_into(kind(words))
+    assert (caught.value.code, caught.value.text) == (161002, sentence)
+    assert not words.any()
+
+
+@exports_read_only
+def test_a_read_only_bfloat16_output_is_refused() -> None:
+    """Its capsule is rewritten on the way in, which must not lose the flag."""
+    out = np.zeros(3, ml_dtypes.bfloat16)
+    out.flags.writeable = False
+    with pytest.raises(sfmla.AclParamError, match="attn_out: the array is read-only"):
+        as_output("attn_out", Producer(out))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
 def test_device_array_leaves_through_dlpack(dtype: Any) -> None:
     source = BASE.astype(dtype)
     device = sfmla.DeviceArray.from_numpy(source)
-    array = import_array(device[:, 1:])
+    array, _ = import_array(device[:, 1:])
     address = device.address
     del device
     assert array.__array_interface__["data"][0] == address + source.strides[1]

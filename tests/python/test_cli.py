@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+import ml_dtypes
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from reference.compare import assert_output_close
 from sfmla_ctypes import toolkit_path
 from sfmla_ctypes.case_files import load_case, save_arrays
 from sfmla_ctypes.cases import CaseSpec
@@ -226,29 +228,59 @@ def test_every_command_and_option_has_help() -> None:
 
 
 def test_the_judge_sees_special_values_first() -> None:
-    expected = np.ones((2, 1, 512))
+    expected, lse = np.ones((2, 1, 512)), np.zeros((2, 1))
     found = expected.astype(np.float16)
-    assert judge_attn_out(found, expected).ok
+    assert judge_attn_out(found, expected, lse).ok
     found[1, 0, 3] = np.nan
-    verdict = judge_attn_out(found, expected)
+    verdict = judge_attn_out(found, expected, lse)
     assert (verdict.failed, verdict.worst_position) == (1, (1, 0))
     expected[1, 0, 3] = np.nan
-    assert judge_attn_out(found, expected).ok
+    assert judge_attn_out(found, expected, lse).ok
     assert not judge_softmax_lse(np.array([np.inf], np.float32), np.array([1.0])).ok
     assert judge_softmax_lse(np.array([np.inf], np.float32), np.array([np.inf])).ok
 
 
 def test_the_judge_wants_exact_zeros_where_the_reference_is_zero() -> None:
-    found = np.zeros((1, 1, 512), np.float16)
-    assert judge_attn_out(found, np.zeros((1, 1, 512))).ok
+    found, expected, lse = (
+        np.zeros((1, 1, 512), np.float16),
+        np.zeros((1, 1, 512)),
+        np.zeros((1, 1)),
+    )
+    assert judge_attn_out(found, expected, lse).ok
     found[0, 0, 0] = 1e-6
-    assert not judge_attn_out(found, np.zeros((1, 1, 512))).ok
+    assert not judge_attn_out(found, expected, lse).ok
+    assert not judge_softmax_lse(np.full((1, 1), 1e-6, np.float32), lse).ok
 
 
-def test_the_judge_allows_two_rounding_steps() -> None:
-    expected = np.full((1, 1, 512), 1.0)
-    found = expected.astype(np.float16)
-    found[0, 0, 9] += np.float16(2.0**-10)
-    assert judge_attn_out(found, expected).ok
-    found[0, 0, 9] += np.float16(2.0**-10)
-    assert not judge_attn_out(found, expected).ok
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("size", [1.0, 1.6, 1e-6])
+def test_the_judge_allows_the_final_rounding_and_no_step_more(dtype: Any, size: float) -> None:
+    expected, lse = np.full((1, 1, 512), size), np.zeros((1, 1))
+    found = expected.astype(dtype)
+    assert judge_attn_out(found, expected, lse).ok
+    found.view(np.uint16)[0, 0, 9] += 1
+    assert not judge_attn_out(found, expected, lse).ok
+
+
+def refused_by_tests(found: np.ndarray, expected: np.ndarray, lse: np.ndarray) -> bool:
+    try:
+        assert_output_close(found, expected, lse)
+    except AssertionError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_the_judge_and_that_of_the_tests_agree(dtype: Any) -> None:
+    """They share no line, but what one accepts the other accepts, on both sides of the limit."""
+    rng = np.random.default_rng(5)
+    answers = set()
+    for damage in np.geomspace(1e-7, 1.0, 40):
+        expected = rng.standard_normal((1, 1, 512))
+        lse = rng.choice([0.0, -2.0, 30.0], (1, 1))
+        noise = damage * rng.choice([-1.0, 1.0], expected.shape)
+        found = (expected + noise).astype(dtype)
+        refused = refused_by_tests(found, expected, lse)
+        assert judge_attn_out(found, expected, lse).ok is not refused
+        answers.add(refused)
+    assert answers == {False, True}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from operator_calls import attend, plan, poisoned_outputs, replace
+from refusals import assert_plan_refused, assert_refused
 
 import sfmla_ctypes
 from reference.attention import attention, rows_of
@@ -17,7 +18,7 @@ from reference.compare import assert_close, assert_same_bits
 TENSORS = [
     field.name for field in dataclasses.fields(Call) if field.type in ("Array", "Array | None")
 ]
-# An index list without lanes is refused, see test_refusals.
+# An index list without lanes is refused, see test_refusals_of_tensors.
 OPTIONAL = [
     name
     for name in TENSORS
@@ -119,12 +120,16 @@ def test_bl_47_other_inputs_may_have_any_strides(name: str) -> None:
 def test_bl_47_outputs_are_contiguous() -> None:
     call = build(Case("swa", ("BSND", "BSND"), rows=(2, 2), tokens=(8, 8)))
     out, _ = poisoned_outputs(call)
-    with pytest.raises(sfmla_ctypes.AclParamError, match="attn_out") as error:
-        attend(call, out=np.repeat(out, 2, axis=0)[::2])
-    assert error.value.code == 161002
-    metadata = np.zeros(2048, np.int32)[::2]
-    with pytest.raises(sfmla_ctypes.AclParamError, match=r"(?i)metadata"):
-        plan(call, out=metadata)
+    assert_refused(
+        call,
+        {"out": np.repeat(out, 2, axis=0)[::2]},
+        "attn_out: stride of axis 0 is 16384, must be 8192 (an output is contiguous)",
+    )
+    assert_plan_refused(
+        call,
+        {"out": np.zeros(2048, np.int32)[::2]},
+        "metadata: stride of axis 0 is 2, must be 1 (an output is contiguous)",
+    )
 
 
 def test_bl_48_a_view_inside_a_large_allocation() -> None:

@@ -2,6 +2,9 @@
 """SparseFlashMla in float64 NumPy: for every query row the list of its keys, then one softmax.
 
 Rows are numbered over the whole call: row r of the flattened q is row r of the output.
+
+The package has an oracle for users, sfmla_ctypes/reference.py. This one shares no line with it, so
+that no mistake can hide in both.
 """
 
 from __future__ import annotations

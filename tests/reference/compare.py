@@ -2,11 +2,16 @@
 """Compares an output with the oracle, one verdict for each query row and head.
 
 Special values come first: NaN, infinities and rows that must be exactly zero sit in the same
-places. Then two limits, so that neither one damaged element nor one lost key can hide:
+places. Then every element of attn_out must be the oracle's to within
 
-* the relative L2 error of the 512 elements. Rounding P and the output to the input type costs
-  about 2^-9 / sqrt(3) each in bfloat16, 2^-12 / sqrt(3) in float16; the limit is four times that.
-* the error of each element, against its own size and the row's root mean square.
+* half a unit in its last place: the final rounding to the output type, and
+* SCORE_ERROR of the largest value of its row and head: float32 before that rounding.
+
+Probabilities stay float32, so there is no allowance for rounding them. To bfloat16 that would cost
+about 1e-3 of a row's largest value, to float16 about 1e-4.
+
+The package judges for users by the same rule, sfmla_ctypes/cli/judge.py. This module shares no
+line with it, so that no mistake can hide in both.
 """
 
 from __future__ import annotations
@@ -18,10 +23,13 @@ import numpy as np
 
 from reference.call import Array
 
-RELATIVE_L2 = {"bfloat16": 5e-3, "float16": 7e-4}
-HALF_ULP = {"bfloat16": 2.0**-9, "float16": 2.0**-12}
-TINY = {"bfloat16": 1e-6, "float16": 2.0**-23}  # outputs this close to 0 have no relative precision
-LSE_ABSOLUTE, LSE_RELATIVE = 2e-5, 4e-6
+UNIT_ROUNDOFF = {"bfloat16": 2.0**-8, "float16": 2.0**-11}  # largest relative rounding error
+SMALLEST_NORMAL = {"bfloat16": 2.0**-126, "float16": 2.0**-14}
+# Absolute error of a float32 score, which is the relative error of its weight and the error of the
+# LSE, for scores of size 1; larger ones scale it. Measured over the matrix of tests/python: at most
+# 2.1e-6 for attn_out and 2.5e-6 for the LSE on each instruction set of x86-64 (2^-24 times 35 to
+# 43, of 512 products). Four times that leaves room for other orders of summing.
+SCORE_ERROR = 1e-5
 
 
 def fail_at(verdict: Array, what: str, found: Array, expected: Array) -> None:
@@ -42,22 +50,31 @@ def same_special_values(found: Array, expected: Array) -> Array:
     return finite | (found == expected) | (np.isnan(found) & np.isnan(expected))
 
 
-def assert_output_close(found: Array, expected: Array) -> None:
-    """`found` (..., N1, 512) in its own type against `expected` in float64."""
+def score_error(lse: Array) -> Array:
+    """Limit for each row and head; the LSE tells how large the scores are that matter."""
+    return SCORE_ERROR * np.fmax(np.where(np.isinf(lse), 0.0, np.abs(lse)), 1.0)
+
+
+def half_ulp(values: Array, dtype: str) -> Array:
+    """Half the distance of the two numbers of `dtype` around each value."""
+    binade = 2.0 ** np.floor(np.log2(np.fmax(np.abs(values), SMALLEST_NORMAL[dtype])))
+    return UNIT_ROUNDOFF[dtype] * binade
+
+
+def assert_output_close(found: Array, expected: Array, expected_lse: Array) -> None:
+    """`found` (..., N1, 512) in its own type against `expected` in float64, with its LSE."""
     assert found.shape == expected.shape
     dtype = "bfloat16" if found.dtype == ml_dtypes.bfloat16 else "float16"
     values = found.astype(np.float64)
     fail_at(same_special_values(values, expected).all(axis=-1), "special values", found, expected)
     fail_at((expected.any(axis=-1)) | ~values.any(axis=-1), "rows of zeros", found, expected)
 
-    error = np.abs(np.where(np.isfinite(expected), values - expected, 0.0))
-    size = np.where(np.isfinite(expected), expected, 0.0)
-    norm = np.linalg.norm(size, axis=-1)
-    tiny = TINY[dtype]
-    l2_limit = RELATIVE_L2[dtype] * norm + tiny * expected.shape[-1] ** 0.5
-    fail_at(np.linalg.norm(error, axis=-1) <= l2_limit, "relative L2 error", found, expected)
-    rms = norm[..., None] / expected.shape[-1] ** 0.5
-    limit = 2 * HALF_ULP[dtype] * np.abs(size) + 6 * HALF_ULP[dtype] * rms + tiny
+    finite = np.isfinite(expected)
+    error = np.abs(np.where(finite, values - expected, 0.0))
+    size = np.where(finite, expected, 0.0)
+    row_error = score_error(expected_lse).reshape(expected.shape[:-1])
+    largest = np.abs(size).max(axis=-1)
+    limit = half_ulp(size, dtype) + (row_error * largest)[..., None]
     fail_at((error <= limit).all(axis=-1), "error of an element", found, expected)
 
 
@@ -67,12 +84,11 @@ def assert_lse_close(found: Array, expected: Array) -> None:
     assert found.dtype == np.float32
     fail_at(same_special_values(found, expected), "special values of the LSE", found, expected)
     error = np.abs(np.where(np.isfinite(expected), found - expected, 0.0))
-    limit = LSE_ABSOLUTE + LSE_RELATIVE * np.abs(np.where(np.isfinite(expected), expected, 0.0))
-    fail_at(error <= np.where(expected == 0, 0.0, limit), "LSE", found, expected)
+    fail_at(error <= np.where(expected == 0, 0.0, score_error(expected)), "LSE", found, expected)
 
 
 def assert_close(found: tuple[Any, Any], expected: tuple[Array, Array]) -> None:
-    assert_output_close(np.asarray(found[0]), expected[0])
+    assert_output_close(np.asarray(found[0]), *expected)
     assert_lse_close(np.asarray(found[1]), expected[1])
 
 

@@ -5,6 +5,9 @@ The device plans one query token with all its heads as a row tile and 512 tokens
 original and the compressed part of a row have blocks of their own, original ones first. A position
 is (request, row, block). Each enabled record of the schedule covers the positions from its begin,
 included, to its end, excluded.
+
+The package has a decoder for users, sfmla_ctypes/schedule.py. This one shares no line with it, so
+that no mistake can hide in both.
 """
 
 from __future__ import annotations

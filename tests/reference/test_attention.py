@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The oracle itself, against closed forms and against key lists written out by hand."""
 
+from dataclasses import replace
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 from reference.attention import attend, attention, rows_of
 from reference.call import Call
-from reference.cases import LAYOUTS, MODES, Case, build
+from reference.cases import DTYPES, LAYOUTS, MODES, Case, build
 from reference.compare import assert_close, assert_output_close
 
 
@@ -139,12 +141,12 @@ def test_comparison_accepts_rounding_and_refuses_one_damaged_row() -> None:
     damaged = out.copy()
     damaged[2, 1] *= ml_dtypes.bfloat16(1.02)
     with pytest.raises(AssertionError, match="1 of 16"):
-        assert_output_close(damaged, expected[0])
+        assert_output_close(damaged, *expected)
     for junk in (np.nan, np.inf, 0.5):
         damaged = out.copy()
         damaged[3, 0, 17] = junk
         with pytest.raises(AssertionError, match="1 of 16"):
-            assert_output_close(damaged, expected[0])
+            assert_output_close(damaged, *expected)
 
 
 def test_comparison_refuses_a_lost_key() -> None:
@@ -153,4 +155,23 @@ def test_comparison_refuses_a_lost_key() -> None:
     assert shorter.seqused_ori_kv is not None
     shorter.seqused_ori_kv[:] = 999
     with pytest.raises(AssertionError, match="4 of 4"):
-        assert_output_close(attention(shorter)[0].astype(ml_dtypes.bfloat16), attention(call)[0])
+        assert_output_close(attention(shorter)[0].astype(ml_dtypes.bfloat16), *attention(call))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_comparison_refuses_rounded_probabilities(dtype: str) -> None:
+    """The output of an implementation that rounds P to the input type, else exact."""
+    kind = DTYPES[dtype]
+    case = Case(dtype=dtype, rows=(1,), tokens=(640,), ori_mask=0, layouts=("TND", "TND"))
+    call = build(case)
+    q, kv = call.q[0].astype(np.float64), call.ori_kv[:, 0].astype(np.float64)
+    expected = attention(replace(call, sinks=None))
+    scores = call.softmax_scale * (q @ kv.T)
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    for rounded, is_refused in ((weights, False), (weights.astype(kind).astype(np.float64), True)):
+        out = ((rounded @ kv) / weights.sum(axis=1, keepdims=True)).astype(kind)[None]
+        if is_refused:
+            with pytest.raises(AssertionError, match="8 of 8"):
+                assert_output_close(out, *expected)
+        else:
+            assert_output_close(out, *expected)

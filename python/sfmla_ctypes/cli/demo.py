@@ -98,7 +98,7 @@ def _run(name: str, spec: CaseSpec, arguments: Arguments) -> Line:
     result = execute(arguments, MAX_REPEATS, BUDGET_SECONDS)
     with row_progress(f"{name}: reference rows") as progress:
         attn_out, softmax_lse = reference_attention(**arguments, progress=progress)
-    verdicts = [judge_attn_out(result.attn_out, attn_out)]
+    verdicts = [judge_attn_out(result.attn_out, attn_out, softmax_lse)]
     if result.softmax_lse is not None:
         verdicts.append(judge_softmax_lse(result.softmax_lse, softmax_lse))
     keys = keys_per_row(call)

@@ -65,7 +65,7 @@ def _outputs(result: Result) -> Arguments:
 def _compare(arguments: Arguments, result: Result) -> list[Verdict]:
     with row_progress("reference rows") as progress:
         attn_out, softmax_lse = reference_attention(**arguments, progress=progress)
-    verdicts = [judge_attn_out(result.attn_out, attn_out)]
+    verdicts = [judge_attn_out(result.attn_out, attn_out, softmax_lse)]
     if result.softmax_lse is not None:
         verdicts.append(judge_softmax_lse(result.softmax_lse, softmax_lse))
     return verdicts
