@@ -145,6 +145,11 @@ Status CheckMetadata(const Metadata& metadata, const CallDigest& call) {
   if (plan.records != DigestOfRecords(metadata)) {
     return Mismatch("the records were changed after planning");
   }
+  for (size_t i = 0; i < metadata.zero.size(); ++i) {
+    if (metadata.zero[i] == 0) continue;
+    return Mismatch(Str("word ", kMetadataWords - metadata.zero.size() + i, " is ",
+                        metadata.zero[i], ", must be 0"));
+  }
   return Status::Ok();
 }
 

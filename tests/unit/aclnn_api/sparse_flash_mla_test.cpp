@@ -121,6 +121,7 @@ TEST_CASE("operator: metadata of another call is refused in words, the next good
       {[](OperatorCall* c) { c->metadata[1] = 1; }, "records were changed"},
       {[](OperatorCall* c) { c->metadata[900] = 0; }, "no magic number"},
       {[](OperatorCall* c) { c->metadata[901] = 99; }, "format version 99"},
+      {[](OperatorCall* c) { c->metadata[1023] = 5; }, "word 1023 is 5, must be 0"},
   };
   for (const Row& row : rows) {
     CAPTURE(std::string(row.text));
