@@ -97,19 +97,20 @@ const char* AxisName(Axis axis) {
   return "?";
 }
 
-void AxisTable::Fix(Axis axis, int64_t extent, const char* why) { entries_[axis] = {extent, why}; }
-
-int64_t AxisTable::Of(Axis axis) const {
-  const auto it = entries_.find(axis);
-  return it == entries_.end() ? 0 : it->second.extent;
+void AxisTable::Fix(Axis axis, int64_t extent, const char* why) {
+  entries_[static_cast<size_t>(axis)] = {true, extent, why, nullptr};
 }
+
+int64_t AxisTable::Of(Axis axis) const { return entries_[static_cast<size_t>(axis)].extent; }
 
 Status AxisTable::BindAxis(const OperandArg& operand, size_t position, Axis axis) {
   const int64_t extent = operand.desc.dims[position];
-  const auto [it, is_new] = entries_.try_emplace(axis, Entry{extent, Str("as in ", operand.name)});
-  if (is_new || it->second.extent == extent) return Status::Ok();
+  Entry& entry = entries_[static_cast<size_t>(axis)];
+  if (!entry.known) entry = {true, extent, nullptr, operand.name};
+  if (entry.extent == extent) return Status::Ok();
+  const std::string why = entry.why != nullptr ? entry.why : Str("as in ", entry.operand);
   return Refuse(Str(operand.name, ": axis ", position, " (", AxisName(axis), ") is ", extent,
-                    ", must be ", it->second.extent, " ", it->second.why));
+                    ", must be ", entry.extent, " ", why));
 }
 
 Status AxisTable::Bind(const OperandArg& operand, std::initializer_list<Axis> axes) {

@@ -2,9 +2,9 @@
 // An operand as the caller gave it, and the checks every operand goes through.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <map>
 #include <string>
 
 #include "base/status.h"
@@ -45,12 +45,14 @@ enum class Axis : uint8_t {
   kK2,
   kMetadataWords,
 };
+inline constexpr size_t kAxisCount = static_cast<size_t>(Axis::kMetadataWords) + 1;
 
 const char* AxisName(Axis axis);
 
 // The extents of named axes, each fixed by a constant or by the first operand that has it.
 class AxisTable {
  public:
+  // `why` is kept as it is: a literal.
   void Fix(Axis axis, int64_t extent, const char* why);
 
   // Checks rank and extents of `operand` against `axes`; axes not seen before take its extents.
@@ -60,13 +62,16 @@ class AxisTable {
   int64_t Of(Axis axis) const;
 
  private:
+  // What fixed an extent: a constant with its reason, or the operand that had the axis first.
   struct Entry {
-    int64_t extent;
-    std::string why;  // "as in q"
+    bool known = false;
+    int64_t extent = 0;
+    const char* why = nullptr;
+    const char* operand = nullptr;
   };
   Status BindAxis(const OperandArg& operand, size_t position, Axis axis);
 
-  std::map<Axis, Entry> entries_;
+  std::array<Entry, kAxisCount> entries_{};
 };
 
 // 161002 with one sentence each.
