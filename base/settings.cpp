@@ -71,6 +71,32 @@ Status ReadRules(const char* text, Settings* out) {
   return BadSetting("SFMLA_RULES", text, Str("one of ", allowed));
 }
 
+// What programs set for a card, as far as it has a meaning here.
+Status ReadPlatformVariables(const char* (*get)(const char* name), Settings* out) {
+  if (const char* text = get("ASCEND_RT_VISIBLE_DEVICES")) {
+    const std::string_view value = text;
+    if (value.find_first_not_of("0123456789, ") != std::string_view::npos) {
+      return BadSetting("ASCEND_RT_VISIBLE_DEVICES", text, "device numbers with commas between");
+    }
+    out->device_is_visible = value == "0" || value.substr(0, 2) == "0,";
+  }
+  if (const char* text = get("ASCEND_GLOBAL_LOG_LEVEL")) {
+    const std::string_view value = text;
+    if (value.size() != 1 || value[0] < '0' || value[0] > '4') {
+      return BadSetting("ASCEND_GLOBAL_LOG_LEVEL", text, "a number from 0 to 4");
+    }
+    out->log_level = value[0] - '0';
+  }
+  if (const char* text = get("ASCEND_LOG_PRINT_TO_STDOUT")) {
+    const std::string_view value = text;
+    if (value != "0" && value != "1") {
+      return BadSetting("ASCEND_LOG_PRINT_TO_STDOUT", text, "0 or 1");
+    }
+    out->log_to_stdout = value == "1";
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 Result<Settings> ParseSettings(const char* (*get)(const char* name)) {
@@ -86,8 +112,13 @@ Result<Settings> ParseSettings(const char* (*get)(const char* name)) {
   }
   if (const char* text = get("SFMLA_CHECK")) {
     const std::string_view value = text;
-    if (value != "on" && value != "off") return BadSetting("SFMLA_CHECK", text, "off or on");
-    out.check = value == "on" ? CheckLevel::kOn : CheckLevel::kOff;
+    if (value == "off") {
+      out.check = CheckLevel::kOff;
+    } else if (value == "strict") {
+      out.check = CheckLevel::kStrict;
+    } else if (value != "on") {
+      return BadSetting("SFMLA_CHECK", text, "off, on or strict");
+    }
   }
   if (const char* text = get("SFMLA_RULES")) SFMLA_RETURN_IF_ERROR(ReadRules(text, &out));
   if (const char* text = get("SFMLA_ISA")) {
@@ -102,6 +133,7 @@ Result<Settings> ParseSettings(const char* (*get)(const char* name)) {
     }
     out.device_memory_bytes = *value;
   }
+  SFMLA_RETURN_IF_ERROR(ReadPlatformVariables(get, &out));
   return out;
 }
 

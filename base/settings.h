@@ -11,17 +11,21 @@
 
 namespace sfmla {
 
-enum class CheckLevel : uint8_t { kOff, kOn };
+enum class CheckLevel : uint8_t { kOff, kOn, kStrict };
 
 // The values of SFMLA_RULES: whose product rules the checks apply.
 inline constexpr std::string_view kRuleNames[] = {"cpu", "ascend910b", "ascend950"};
 
 struct Settings {
   int num_threads = 1;  // SFMLA_NUM_THREADS; default: processors this process may run on
-  CheckLevel check = CheckLevel::kOn;  // SFMLA_CHECK = off | on
+  CheckLevel check = CheckLevel::kOn;  // SFMLA_CHECK = off | on | strict
   std::string rules = "cpu";           // SFMLA_RULES = cpu | ascend910b | ascend950
   std::string isa;                     // SFMLA_ISA; empty: the best this processor runs
   uint64_t device_memory_bytes = 0;  // SFMLA_DEVICE_MEMORY, K/M/G suffix; default: physical memory
+  // ASCEND_RT_VISIBLE_DEVICES: whether its first number is 0; without the variable it counts as so.
+  bool device_is_visible = true;
+  int log_level = 4;           // ASCEND_GLOBAL_LOG_LEVEL, 0 (all) to 4 (nothing, the default)
+  bool log_to_stdout = false;  // ASCEND_LOG_PRINT_TO_STDOUT = 1 | 0; otherwise standard error
 };
 
 // The settings of this process, or the sentence about the first variable that is wrong.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // C functions: devices.
+#include <iterator>
+
 #include "acl/acl_rt.h"
 #include "runtime/api_guard.h"
 #include "runtime/context.h"
@@ -25,12 +27,27 @@ Status CheckPeerOfCurrent(int32_t peer) {
   return CheckPeer(current.value()->device, peer);
 }
 
+Result<aclrtDevAttr> AttributeOf(aclDeviceInfo info) {
+  switch (info) {
+    case ACL_DEVICE_INFO_AI_CORE_NUM:
+      return ACL_DEV_ATTR_AICORE_CORE_NUM;
+    case ACL_DEVICE_INFO_VECTOR_CORE_NUM:
+      return ACL_DEV_ATTR_VECTOR_CORE_NUM;
+    case ACL_DEVICE_INFO_L2_SIZE:
+      return ACL_DEV_ATTR_L2_CACHE_SIZE;
+    case ACL_DEVICE_INFO_UNDEFINED:
+      break;
+  }
+  return Status(ACL_ERROR_INVALID_PARAM,
+                Str("deviceInfo: ", static_cast<int>(info), ", must be an aclDeviceInfo"));
+}
+
 }  // namespace
 
 aclError aclrtGetDeviceCount(uint32_t* count) {
   return AclCall("aclrtGetDeviceCount", [&] {
     SFMLA_RETURN_IF_ERROR(RequirePointer("count", count));
-    *count = kDeviceCount;
+    *count = static_cast<uint32_t>(VisibleDeviceCount());
     return Status::Ok();
   });
 }
@@ -82,6 +99,42 @@ aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value
     const Result<int64_t> fact = DeviceFact(static_cast<int32_t>(deviceId), attr);
     if (fact.ok()) *value = fact.value();
     return fact.status();
+  });
+}
+
+aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t* value) {
+  return AclCall("aclGetDeviceCapability", [&] {
+    SFMLA_RETURN_IF_ERROR(RequirePointer("value", value));
+    SFMLA_RETURN_IF_ERROR(CheckDevice("deviceId", deviceId));
+    const Result<aclrtDevAttr> attribute = AttributeOf(deviceInfo);
+    if (!attribute.ok()) return attribute.status();
+    const Result<int64_t> fact = DeviceFact(static_cast<int32_t>(deviceId), attribute.value());
+    if (fact.ok()) *value = fact.value();
+    return fact.status();
+  });
+}
+
+aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, size_t* num) {
+  return AclCall("aclGetCannAttributeList", [&] {
+    SFMLA_RETURN_IF_ERROR(RequirePointer("cannAttrList", cannAttrList));
+    SFMLA_RETURN_IF_ERROR(RequirePointer("num", num));
+    static constexpr aclCannAttr kAll[] = {ACL_CANN_ATTR_INF_NAN, ACL_CANN_ATTR_BF16,
+                                           ACL_CANN_ATTR_JIT_COMPILE};
+    *cannAttrList = kAll;
+    *num = std::size(kAll);
+    return Status::Ok();
+  });
+}
+
+aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value) {
+  return AclCall("aclGetCannAttribute", [&]() -> Status {
+    SFMLA_RETURN_IF_ERROR(RequirePointer("value", value));
+    if (cannAttr < ACL_CANN_ATTR_INF_NAN || cannAttr > ACL_CANN_ATTR_JIT_COMPILE) {
+      return Status(ACL_ERROR_INVALID_PARAM, Str("cannAttr: ", static_cast<int>(cannAttr),
+                                                 ", must be one of aclGetCannAttributeList"));
+    }
+    *value = cannAttr == ACL_CANN_ATTR_JIT_COMPILE ? 0 : 1;
+    return Status::Ok();
   });
 }
 

@@ -33,9 +33,7 @@ Status Create(aclrtEvent* event, EventStyle style, uint32_t flags) {
   SFMLA_RETURN_IF_ERROR(CheckFlags(flags));
   const Result<std::shared_ptr<Context>> current = CurrentContext();
   if (!current.ok()) return current.status();
-  const bool takes_time_stamps = (flags & ACL_EVENT_TIME_LINE) != 0;
-  *event =
-      Events().Insert(std::make_shared<Event>(current.value()->handle, style, takes_time_stamps));
+  *event = Events().Insert(std::make_shared<Event>(current.value()->handle, style, flags));
   return Status::Ok();
 }
 
@@ -66,9 +64,21 @@ Result<EventAndStream> ResolveOwn(aclrtEvent event, aclrtStream stream) {
   return EventAndStream{found_event.value(), found_stream.value()};
 }
 
+// What the host may ask depends on records that are made now, not in each replay of a graph.
+Status RequireOrdinary(const char* name, const Event& event) {
+  if (event.is_external()) {
+    return Status(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                  Str(name, ": an ACL_EVENT_EXTERNAL event, the host cannot wait for or time it"));
+  }
+  if (!event.IsCaptured()) return Status::Ok();
+  return Status(ACL_ERROR_RT_EVENT_CAPTURED,
+                Str(name, ": its record is part of a capture that goes on"));
+}
+
 Status Wait(aclrtEvent event, const Deadline& deadline) {
   const Result<std::shared_ptr<Event>> found = Resolve("event", event);
   if (!found.ok()) return found.status();
+  SFMLA_RETURN_IF_ERROR(RequireOrdinary("event", *found.value()));
   const std::shared_ptr<const EventMark> mark = found.value()->newest();
   if (mark == nullptr || mark->reached()) return Status::Ok();
   const std::shared_ptr<Stream> stream = mark->stream();
@@ -84,6 +94,7 @@ Status Wait(aclrtEvent event, const Deadline& deadline) {
 Result<std::chrono::steady_clock::time_point> TimeOf(const char* name, aclrtEvent event) {
   const Result<std::shared_ptr<Event>> found = Resolve(name, event);
   if (!found.ok()) return found.status();
+  SFMLA_RETURN_IF_ERROR(RequireOrdinary(name, *found.value()));
   const std::shared_ptr<const EventMark> mark = found.value()->newest();
   if (mark == nullptr) {
     return Status(ACL_ERROR_RT_INTERNAL_ERROR,
@@ -142,6 +153,18 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
   });
 }
 
+aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
+  return AclCall("aclrtResetEvent", [&]() -> Status {
+    const Result<EventAndStream> own = ResolveOwn(event, stream);
+    if (!own.ok()) return own.status();
+    if (own.value().event->style() == EventStyle::kEx && !own.value().event->is_external()) {
+      return Status(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                    "event: made with aclrtCreateEventExWithFlag, which needs no reset");
+    }
+    return own.value().event->Reset(own.value().stream.get());
+  });
+}
+
 aclError aclrtSynchronizeEvent(aclrtEvent event) {
   return AclCall("aclrtSynchronizeEvent", [&] { return Wait(event, Deadline()); });
 }
@@ -158,6 +181,7 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* statu
     SFMLA_RETURN_IF_ERROR(RequirePointer("status", status));
     const Result<std::shared_ptr<Event>> found = Resolve("event", event);
     if (!found.ok()) return found.status();
+    SFMLA_RETURN_IF_ERROR(RequireOrdinary("event", *found.value()));
     const std::shared_ptr<const EventMark> mark = found.value()->newest();
     const bool complete =
         mark == nullptr ? found.value()->style() == EventStyle::kEx : mark->reached().has_value();

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // C functions: start, end, error text.
 #include <mutex>
+#include <string>
+#include <utility>
 
 #include "acl/acl_rt.h"
 #include "base/format.h"
 #include "base/settings.h"
+#include "runtime/allocator.h"
 #include "runtime/api_guard.h"
 #include "runtime/context.h"
+#include "runtime/event.h"
+#include "runtime/executor.h"
+#include "runtime/graph.h"
 #include "runtime/init_config.h"
 #include "runtime/last_error.h"
+#include "runtime/log.h"
+#include "runtime/tensor.h"
 
 using namespace sfmla;
 
@@ -54,7 +62,25 @@ Status AlreadyFinalized() {
   return Status(ACL_ERROR_REPEAT_FINALIZE, "repeated finalize: no aclInit is left to take back");
 }
 
+// Clients that leave things alive are common, so this is a line for those who ask for it.
+void LogWhatIsAlive() {
+  const MemoryUse memory = DeviceMemoryUse();
+  const size_t streams = Streams().Select([](const Stream& it) { return !it.is_default(); }).size();
+  const std::pair<const char*, size_t> counts[] = {
+      {"tensors", Tensors().Count()}, {"executors", LiveExecutors()},
+      {"streams", streams},           {"events", Events().Count()},
+      {"graphs", Graphs().Count()},   {"device allocations", memory.allocations},
+      {"device bytes", memory.bytes},
+  };
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    if (count > 0) text += Str(text.empty() ? "" : ", ", name, " ", count);
+  }
+  if (!text.empty()) Log(ACL_WARNING, Str("still alive at aclFinalize: ", text));
+}
+
 void FinalizeLocked(InitState* state) {
+  LogWhatIsAlive();
   state->references = 0;
   state->was_finalized = true;
   SetDefaultDevice(std::nullopt);

@@ -2,8 +2,10 @@
 // C functions: streams.
 #include "acl/acl_rt.h"
 #include "runtime/api_guard.h"
+#include "runtime/capture.h"
 #include "runtime/context.h"
 #include "runtime/refusals.h"
+#include "runtime/report_queue.h"
 
 using namespace sfmla;
 
@@ -26,6 +28,7 @@ Status Destroy(aclrtStream handle, Stream::Rest rest) {
     return Status(ACL_ERROR_RT_PARAM_INVALID,
                   "stream: the default stream of its context, which ends with the context");
   }
+  SFMLA_RETURN_IF_ERROR(RefuseIfCaptured(*stream.value(), "destroy it"));
   if (rest == Stream::Rest::kRun && stream.value()->RunsOnThisThread()) {
     return Status(ACL_ERROR_RT_PARAM_INVALID,
                   "stream: called by work of this very stream, which would wait for itself");
@@ -33,6 +36,7 @@ Status Destroy(aclrtStream handle, Stream::Rest rest) {
   if (Streams().Remove(handle) == nullptr) {
     return DeadHandle(ACL_ERROR_RT_PARAM_INVALID, "stream", HandleKind::kStream, handle);
   }
+  EndReports(stream.value().get());
   stream.value()->Close(rest);
   if (rest == Stream::Rest::kRun) stream.value()->WaitUntil(stream.value()->End(), Deadline());
   return Status::Ok();
@@ -41,6 +45,7 @@ Status Destroy(aclrtStream handle, Stream::Rest rest) {
 Status Wait(aclrtStream handle, const Deadline& deadline) {
   const Result<std::shared_ptr<Stream>> stream = ResolveStream(handle);
   if (!stream.ok()) return stream.status();
+  SFMLA_RETURN_IF_ERROR(RefuseIfCaptured(*stream.value(), "wait for it"));
   return Synchronize(stream.value().get(), deadline);
 }
 
@@ -90,11 +95,11 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
   return AclCall("aclrtStreamQuery", [&] {
     SFMLA_RETURN_IF_ERROR(RequirePointer("status", status));
     const Result<std::shared_ptr<Stream>> found = ResolveStream(stream);
-    if (found.ok()) {
-      *status = found.value()->IsDone(found.value()->End()) ? ACL_STREAM_STATUS_COMPLETE
-                                                            : ACL_STREAM_STATUS_NOT_READY;
-    }
-    return found.status();
+    if (!found.ok()) return found.status();
+    SFMLA_RETURN_IF_ERROR(RefuseIfCaptured(*found.value(), "ask whether it is done"));
+    *status = found.value()->IsDone(found.value()->End()) ? ACL_STREAM_STATUS_COMPLETE
+                                                          : ACL_STREAM_STATUS_NOT_READY;
+    return Status::Ok();
   });
 }
 
@@ -116,12 +121,44 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
     SFMLA_RETURN_IF_ERROR(RequirePointer("fn", reinterpret_cast<const void*>(fn)));
     const Result<std::shared_ptr<Stream>> found = ResolveOwnStream(stream);
     if (!found.ok()) return found.status();
-    return found.value()
-        ->Submit({Task::Kind::kWork,
-                  [fn, args] {
-                    fn(args);
-                    return Status::Ok();
-                  }})
-        .status();
+    SFMLA_RETURN_IF_ERROR(found.value()->UseHostFunctions());
+    Task task;
+    task.name = "aclrtLaunchHostFunc";
+    task.run = [fn, args] {
+      fn(args);
+      return Status::Ok();
+    };
+    return found.value()->Submit(std::move(task)).status();
+  });
+}
+
+aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBlockType blockType,
+                             aclrtStream stream) {
+  return AclCall("aclrtLaunchCallback", [&] {
+    SFMLA_RETURN_IF_ERROR(RequirePointer("fn", reinterpret_cast<const void*>(fn)));
+    const Result<std::shared_ptr<Stream>> found = ResolveOwnStream(stream);
+    if (!found.ok()) return found.status();
+    return LaunchCallback(found.value().get(), fn, userData, blockType);
+  });
+}
+
+aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
+  return AclCall("aclrtSubscribeReport", [&] {
+    const Result<std::shared_ptr<Stream>> found = ResolveOwnStream(stream);
+    return found.ok() ? SubscribeReport(threadId, found.value().get()) : found.status();
+  });
+}
+
+aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
+  return AclCall("aclrtUnSubscribeReport", [&] {
+    const Result<std::shared_ptr<Stream>> found = ResolveOwnStream(stream);
+    return found.ok() ? UnsubscribeReport(threadId, found.value().get()) : found.status();
+  });
+}
+
+aclError aclrtProcessReport(int32_t timeout) {
+  return AclCall("aclrtProcessReport", [&] {
+    const Result<Deadline> deadline = DeadlineAfter(timeout);
+    return deadline.ok() ? ProcessReport(deadline.value()) : deadline.status();
   });
 }

@@ -125,6 +125,17 @@ int64_t LiveElements(const List<Element>& list, const HandleTable<Live>& element
 
 }  // namespace
 
+Result<aclTensor*> sfmla::ElementOf(const aclTensorList* list, size_t index) {
+  if (list == nullptr) return NullArgument(ACLNN_ERR_INNER_NULLPTR, "tensors");
+  const std::shared_ptr<List<aclTensor>> found = TensorLists().Find(list);
+  if (found == nullptr) {
+    return DeadHandle(ACLNN_ERR_PARAM_INVALID, "tensors", HandleKind::kTensorList, list);
+  }
+  if (index < found->elements.size()) return const_cast<aclTensor*>(found->elements[index]);
+  return Status(ACLNN_ERR_PARAM_INVALID, Str("relativeIndex: ", index, ", must be below ",
+                                             found->elements.size(), ", the length of the list"));
+}
+
 aclnnStatus aclnnInit(const char*) { return ACLNN_SUCCESS; }
 aclnnStatus aclnnFinalize() { return ACLNN_SUCCESS; }
 

@@ -34,8 +34,15 @@ struct MemoryInfo {
 };
 MemoryInfo DeviceMemoryInfo();
 
-// Ok unless `address` lies in a live allocation that [address, address + bytes) leaves, slack
-// included; then `failure_code` and a sentence that begins with `what`.
+struct MemoryUse {
+  size_t allocations = 0;
+  size_t bytes = 0;
+};
+MemoryUse DeviceMemoryUse();
+
+// Ok unless `address` lies in a live allocation made by Allocate that [address, address + bytes)
+// leaves, slack included; then `failure_code` and a sentence that begins with `what`. Registered
+// ranges bound nothing: the memory behind them belongs to the caller as well.
 Status CheckStaysInside(const char* what, const void* address, size_t bytes, int32_t failure_code);
 
 }  // namespace sfmla

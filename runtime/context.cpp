@@ -9,9 +9,11 @@
 
 #include "base/format.h"
 #include "base/settings.h"
+#include "runtime/capture.h"
 #include "runtime/device.h"
 #include "runtime/event.h"
 #include "runtime/refusals.h"
+#include "runtime/report_queue.h"
 
 namespace sfmla {
 namespace {
@@ -72,7 +74,11 @@ void Retire(const std::vector<std::shared_ptr<Context>>& contexts) {
   const auto streams = Streams().RemoveIf(
       [&](const Stream& stream) { return Contains(contexts, stream.context()); });
   (void)Events().RemoveIf([&](const Event& event) { return Contains(contexts, event.context()); });
-  for (const auto& stream : streams) stream->Close(Stream::Rest::kRun);
+  for (const auto& stream : streams) {
+    DropCapture(*stream);
+    EndReports(stream.get());
+    stream->Close(Stream::Rest::kRun);
+  }
   for (const auto& stream : streams) stream->WaitUntil(stream->End(), Deadline());
 }
 
@@ -222,6 +228,7 @@ Result<std::shared_ptr<Stream>> ResolveOwnStream(aclrtStream stream) {
 Status SynchronizeCurrentDevice(const Deadline& deadline) {
   const Result<std::shared_ptr<Context>> current = CurrentContext();
   if (!current.ok()) return current.status();
+  SFMLA_RETURN_IF_ERROR(RefuseIfAnyCaptured(current.value()->handle));
   const auto contexts = ContextsOf(current.value()->device);
   SFMLA_RETURN_IF_ERROR(RefuseOwnWorker(contexts));
   const auto streams = StreamsOf(contexts);

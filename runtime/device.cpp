@@ -49,10 +49,18 @@ const SocTraits& CurrentSoc() { return kHostCpu; }
 
 CoreCounts PlanningCores() { return {g_limits[0].cube.load(), g_limits[0].vector.load()}; }
 
+int32_t VisibleDeviceCount() {
+  const Result<Settings>& settings = ProcessSettings();
+  return settings.ok() && !settings->device_is_visible ? 0 : kDeviceCount;
+}
+
 Status CheckDevice(const char* name, int64_t device) {
-  if (device >= 0 && device < kDeviceCount) return Status::Ok();
+  const int32_t count = VisibleDeviceCount();
+  if (device >= 0 && device < count) return Status::Ok();
+  const char* why =
+      count == 0 ? ", the environment variable ASCEND_RT_VISIBLE_DEVICES hides device 0" : "";
   return Status(ACL_ERROR_RT_INVALID_DEVICEID,
-                Str(name, ": ", device, ", must be in [0, ", kDeviceCount, ")"));
+                Str(name, ": ", device, ", must be in [0, ", count, ")", why));
 }
 
 Status SetCoreLimit(int32_t device, aclrtDevResLimitType type, uint32_t cores) {

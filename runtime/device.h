@@ -10,7 +10,9 @@
 
 namespace sfmla {
 
+// Devices there are, and those that ASCEND_RT_VISIBLE_DEVICES leaves.
 inline constexpr int32_t kDeviceCount = 1;
+int32_t VisibleDeviceCount();
 
 struct CoreCounts {
   int32_t cube = 0;

@@ -7,11 +7,11 @@
 
 #include "base/format.h"
 #include "runtime/context.h"
-#include "runtime/contiguous_copy.h"
-#include "runtime/device_memory.h"
 #include "runtime/handle_table.h"
 #include "runtime/kernel_registry.h"
+#include "runtime/kernel_task.h"
 #include "runtime/refusals.h"
+#include "runtime/strict_memory.h"
 
 namespace sfmla {
 namespace {
@@ -31,86 +31,6 @@ struct Executor {
 HandleTable<Executor>& Executors() {
   static auto* executors = new HandleTable<Executor>(HandleKind::kExecutor);
   return *executors;
-}
-
-// Everything a queued call needs, by value.
-struct Call {
-  std::shared_ptr<const Launch> launch;
-  KernelFn kernel = nullptr;
-  std::array<void*, kMaxOperands> data{};  // buffer start per operand, the view offset not applied
-  std::byte* workspace = nullptr;
-  uint64_t workspace_bytes = 0;
-};
-
-Status Inside(const Launch& launch, const char* operand, const Status& status) {
-  if (status.ok()) return status;
-  return Status(status.code(), Str(launch.op_name, ": ", operand, ": ", status.text()));
-}
-
-// Whole views only: what part of it a kernel reads is the kernel's business, but no view may reach
-// outside the allocation that holds it.
-Status CheckOperand(const Operand& operand, void* data) {
-  TensorDesc desc = operand.desc;
-  desc.data = data;
-  const Result<ByteRange> range = CoveredBytes(desc);
-  if (!range.ok()) return range.status();
-  const auto bytes = static_cast<uint64_t>(range.value().end - range.value().begin);
-  const auto* begin = reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(data) +
-                                                    static_cast<uint64_t>(range.value().begin));
-  return CheckAccessible("data", begin, bytes, ACL_ERROR_RT_AICORE_EXCEPTION);
-}
-
-Status CheckMemory(const Call& call) {
-  const Launch& launch = *call.launch;
-  for (size_t i = 0; i < launch.operands.size(); ++i) {
-    const Operand& operand = launch.operands[i];
-    if (!operand.present() || !operand.used) continue;
-    SFMLA_RETURN_IF_ERROR(Inside(launch, operand.name, CheckOperand(operand, call.data[i])));
-  }
-  return Inside(launch, "workspace",
-                CheckAccessible("data", call.workspace, launch.workspace_bytes,
-                                ACL_ERROR_RT_AICORE_EXCEPTION));
-}
-
-void* FirstElement(const Operand& operand, void* data) {
-  if (!operand.present() || !operand.used || data == nullptr) return nullptr;
-  return static_cast<std::byte*>(data) + operand.desc.offset * DataTypeBytes(operand.desc.dtype);
-}
-
-// Runs on the stream's worker.
-Status Execute(const Call& call) {
-  const Launch& launch = *call.launch;
-  SFMLA_RETURN_IF_ERROR(CheckMemory(call));
-  std::array<void*, kMaxOperands> first_elements{};
-  for (size_t i = 0; i < launch.operands.size(); ++i) {
-    first_elements[i] = FirstElement(launch.operands[i], call.data[i]);
-  }
-  for (const ContiguousCopy& copy : launch.copies) {
-    TensorDesc desc = launch.operands[copy.operand].desc;
-    desc.data = call.data[copy.operand];
-    std::byte* slice = call.workspace + copy.workspace_offset;
-    GatherContiguous(desc, slice);
-    first_elements[copy.operand] = slice;
-  }
-  KernelCall kernel_call;
-  kernel_call.tiling = launch.tiling;
-  kernel_call.operands = std::span(first_elements.data(), launch.operands.size());
-  kernel_call.workspace = call.workspace;
-  kernel_call.workspace_bytes = call.workspace_bytes;
-  const Status status = call.kernel(kernel_call);
-  if (status.ok()) return status;
-  return Status(status.code(), Str(launch.op_name, ": ", status.text()));
-}
-
-Status ExecuteGuarded(const Call& call) {
-  const std::string& op_name = call.launch->op_name;
-  try {
-    return Execute(call);
-  } catch (const std::exception& error) {
-    return Status(ACL_ERROR_RT_AICPU_EXCEPTION, Str(op_name, ": exception: ", error.what()));
-  } catch (...) {
-    return Status(ACL_ERROR_RT_AICPU_EXCEPTION, Str(op_name, ": unknown exception"));
-  }
 }
 
 Status Spent() {
@@ -166,7 +86,14 @@ Status ReadAddresses(const Launch& launch, const std::vector<const aclTensor*>& 
                     Str(launch.operands[i].name,
                         ": tensor destroyed after phase one, must stay until phase two returned"));
     }
-    (*data)[i] = tensor->data.load();
+    void* address = tensor->data.load();
+    if (address == nullptr && launch.operands[i].desc.num_elements() > 0) {
+      return Status(
+          ACLNN_ERR_PARAM_INVALID,
+          Str(launch.operands[i].name,
+              ": data address NULL, which is for planning only, must be set by phase two"));
+    }
+    (*data)[i] = address;
   }
   return Status::Ok();
 }
@@ -181,8 +108,12 @@ Status Enqueue(Executor* executor, Call call, Stream* stream) {
     return Status(ACLNN_ERR_INNER_FIND_KERNEL_ERROR,
                   Str(launch.op_name, ": no kernel '", launch.kernel_id, "' for this device"));
   }
-  const Result<uint64_t> position = stream->Submit(
-      {Task::Kind::kWork, [call = std::move(call)] { return ExecuteGuarded(call); }});
+  Task task;
+  task.kind = Task::Kind::kOperator;
+  task.name = launch.op_name;
+  if (IsStrict()) task.writes = WritesOf(call);
+  task.run = [call = std::move(call)] { return RunCall(call); };
+  const Result<uint64_t> position = stream->Submit(std::move(task));
   if (position.ok()) return Status::Ok();
   return Status(ACLNN_ERR_RUNTIME_ERROR,
                 Str(position.status().text(), " (", position.status().code(), ")"));
@@ -215,6 +146,8 @@ aclOpExecutor* NewExecutor(Launch launch) {
   return static_cast<aclOpExecutor*>(
       Executors().Insert(std::make_shared<Executor>(std::move(launch))));
 }
+
+size_t LiveExecutors() { return Executors().Count(); }
 
 Status RunExecutor(const char* op_name, void* workspace, uint64_t workspace_bytes,
                    aclOpExecutor* executor, aclrtStream stream) {

@@ -49,6 +49,9 @@ struct Launch {
 // Phase one: hands a launch over to a new executor, single use until made repeatable.
 aclOpExecutor* NewExecutor(Launch launch);
 
+// Executors that were neither consumed nor destroyed.
+size_t LiveExecutors();
+
 // Phase two: consumes the executor (unless repeatable) into a task of `stream`. Nothing is waited
 // for; addresses are read from the tensors now, and the descriptors may be destroyed afterwards.
 // `op_name` must be the operator that made the executor. Errors: 161001 executor or workspace NULL,

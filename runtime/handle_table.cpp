@@ -17,9 +17,10 @@ constexpr int kGenerationShift = 24;
 constexpr uint64_t kKindBase = 0x40;
 constexpr uint64_t kMarker = 0xA;
 
-constexpr const char* kKindNames[] = {"tensor",     "scalar",      "int array",   "float array",
-                                      "bool array", "tensor list", "scalar list", "op executor",
-                                      "context",    "stream",      "event"};
+constexpr const char* kKindNames[] = {"tensor",     "scalar",          "int array",   "float array",
+                                      "bool array", "tensor list",     "scalar list", "op executor",
+                                      "context",    "stream",          "event",       "graph",
+                                      "task group", "physical memory", "data buffer"};
 constexpr uint64_t kNumKinds = std::size(kKindNames);
 
 uint64_t Bits(const void* handle) { return reinterpret_cast<uintptr_t>(handle); }
@@ -54,7 +55,10 @@ bool UnpackHandle(HandleKind kind, const void* handle, uint32_t* generation, uin
 std::string DescribeMiss(HandleKind expected, const void* handle) {
   uint32_t generation = 0;
   uint32_t slot = 0;
-  if (UnpackHandle(expected, handle, &generation, &slot)) return "destroyed";
+  if (UnpackHandle(expected, handle, &generation, &slot)) {
+    const bool may_be_element = expected == HandleKind::kTensor || expected == HandleKind::kScalar;
+    return may_be_element ? "destroyed, on its own or with its list" : "destroyed";
+  }
   for (uint64_t number = 1; number <= kNumKinds; ++number) {
     const auto kind = static_cast<HandleKind>(number);
     if (UnpackHandle(kind, handle, &generation, &slot)) {

@@ -29,6 +29,10 @@ enum class HandleKind : uint8_t {
   kContext,
   kStream,
   kEvent,
+  kGraph,
+  kTaskGroup,
+  kPhysicalMemory,
+  kDataBuffer,
 };
 
 inline constexpr uint32_t kMaxHandleSlots = 1u << 24;
@@ -74,6 +78,12 @@ class HandleTable {
     std::lock_guard lock(mutex_);
     const Slot* slot = Locate(handle);
     return slot == nullptr ? nullptr : Release(IndexOf(handle));
+  }
+
+  // Number of live objects.
+  size_t Count() const {
+    std::lock_guard lock(mutex_);
+    return slots_.size() - free_slots_.size() - retired_slots_;
   }
 
   // All live objects that `accept`, which must not use the table.
@@ -122,6 +132,8 @@ class HandleTable {
     if (slot.generation < kMaxHandleGeneration) {
       free_slots_.push_back(index);
       ++slot.generation;
+    } else {
+      ++retired_slots_;
     }
     return std::exchange(slot.object, nullptr);
   }
@@ -130,6 +142,7 @@ class HandleTable {
   mutable std::mutex mutex_;
   std::deque<Slot> slots_;
   std::vector<uint32_t> free_slots_;
+  size_t retired_slots_ = 0;
 };
 
 }  // namespace sfmla

@@ -67,7 +67,8 @@ struct ReportKind {
   const char* title;
 };
 
-ReportKind OperatorReportKind(int32_t code) {
+ReportKind OperatorReportKind(int32_t code, std::string_view text) {
+  if (code == 161002 && text.starts_with("workspaceSize: ")) return {"EZ1010", "Invalid_Argument"};
   if (code == 161001 || code == 561103) return {"EZ1011", "Invalid_Argument_Null_Pointer"};
   if (code == 161002) return {"EZ1001", "AclNN_Parameter_Error"};
   if (code == 361001) return {"EZ9903", "AclNN_Runtime_Error"};
@@ -101,7 +102,7 @@ ReportKind ReportKindOf(int32_t code, std::string_view text) {
   constexpr std::string_view kNullSuffix = "must not be NULL";  // refusals.h
   const bool null_pointer = text.ends_with(kNullSuffix);
   const int layer = code / 1000 % 100;
-  if (layer == 61) return OperatorReportKind(code);
+  if (layer == 61) return OperatorReportKind(code, text);
   if (layer == 7) return RuntimeReportKind(code, null_pointer);
   return AclReportKind(code, null_pointer);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/stream.h"
 
+#include <algorithm>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -18,6 +19,8 @@ int32_t NextStreamId() {
   return next.fetch_add(1);
 }
 
+}  // namespace
+
 Status RunGuarded(const Task& task) {
   try {
     return task.run();
@@ -27,8 +30,6 @@ Status RunGuarded(const Task& task) {
     return Status(ACL_ERROR_RT_AICPU_EXCEPTION, "queued work threw an unknown exception");
   }
 }
-
-}  // namespace
 
 Result<Deadline> DeadlineAfter(int32_t timeout_ms) {
   if (timeout_ms == -1) return Deadline();
@@ -45,6 +46,10 @@ Stream::Stream(aclrtContext context, bool is_default)
 Result<uint64_t> Stream::Submit(Task task) {
   std::lock_guard lock(mutex_);
   if (closed_) return Status(ACL_ERROR_RT_PARAM_INVALID, "stream: destroyed");
+  if (sink_ != nullptr) {
+    SFMLA_RETURN_IF_ERROR(sink_->Take(*this, std::move(task)));
+    return submitted_;
+  }
   if (!worker_started_) {
     try {
       StartWorker();
@@ -56,6 +61,23 @@ Result<uint64_t> Stream::Submit(Task task) {
   queue_.push_back(std::move(task));
   queue_changed_.notify_one();
   return ++submitted_;
+}
+
+bool Stream::Divert(std::shared_ptr<TaskSink> sink) {
+  std::lock_guard lock(mutex_);
+  if (sink_ != nullptr) return false;
+  sink_ = std::move(sink);
+  return true;
+}
+
+void Stream::EndDiversion(const TaskSink* sink) {
+  std::lock_guard lock(mutex_);
+  if (sink_.get() == sink) sink_ = nullptr;
+}
+
+std::shared_ptr<TaskSink> Stream::sink() const {
+  std::lock_guard lock(mutex_);
+  return sink_;
 }
 
 // Detached: a process may exit while work is queued, without waiting for it.
@@ -72,20 +94,25 @@ void Stream::WorkerLoop() {
     if (queue_.empty()) return;
     Task task = std::move(queue_.front());
     queue_.pop_front();
-    const bool skip = SkipsLocked(task);
+    running_writes_ = std::move(task.writes);
+    if (!running_writes_.empty()) running_name_ = task.name;
+    const bool skip = task.kind != Task::Kind::kRecord && SkipsWorkLocked();
     lock.unlock();
     Status status = skip ? Status::Ok() : RunGuarded(task);
     task.run = nullptr;  // what the task holds is released before a waiter sees it as done
     lock.lock();
+    running_writes_.clear();
     ++done_;
     if (!status.ok() && error_.ok()) error_ = std::move(status);
     task_done_.notify_all();
   }
 }
 
-bool Stream::SkipsLocked(const Task& task) const {
-  if (task.kind == Task::Kind::kRecord) return false;
-  return dropping_ || (stop_on_failure_ && !error_.ok());
+bool Stream::SkipsWorkLocked() const { return dropping_ || (stop_on_failure_ && !error_.ok()); }
+
+bool Stream::SkipsWork() const {
+  std::lock_guard lock(mutex_);
+  return SkipsWorkLocked();
 }
 
 uint64_t Stream::End() const {
@@ -106,9 +133,28 @@ bool Stream::IsDone(uint64_t position) const {
   return done_ >= position;
 }
 
+std::string Stream::PendingWriter(const MemoryRange& range) const {
+  const auto overlaps = [&](const std::vector<MemoryRange>& writes) {
+    return std::any_of(writes.begin(), writes.end(), [&](const MemoryRange& write) {
+      return write.begin < range.begin + range.bytes && range.begin < write.begin + write.bytes;
+    });
+  };
+  std::lock_guard lock(mutex_);
+  if (overlaps(running_writes_)) return running_name_;
+  for (const Task& task : queue_) {
+    if (overlaps(task.writes)) return std::string(task.name);
+  }
+  return {};
+}
+
 Status Stream::TakeError() {
   std::lock_guard lock(mutex_);
   return std::exchange(error_, Status::Ok());
+}
+
+void Stream::KeepError(Status error) {
+  std::lock_guard lock(mutex_);
+  if (!error.ok() && error_.ok()) error_ = std::move(error);
 }
 
 void Stream::SetStopOnFailure(bool stop) {
@@ -123,7 +169,45 @@ void Stream::Close(Rest rest) {
   queue_changed_.notify_all();
 }
 
+Status Stream::UseHostFunctions() {
+  std::lock_guard lock(mutex_);
+  if (report_queue_ != nullptr) {
+    return Status(ACL_ERROR_RT_STREAM_SUBSCRIBE,
+                  "stream: a thread is subscribed to it, use aclrtLaunchCallback");
+  }
+  uses_host_functions_ = true;
+  return Status::Ok();
+}
+
+Status Stream::SetReportQueue(std::shared_ptr<ReportQueue> queue) {
+  std::lock_guard lock(mutex_);
+  if (report_queue_ != nullptr) {
+    return Status(ACL_ERROR_RT_STREAM_SUBSCRIBE, "stream: a thread is subscribed to it already");
+  }
+  if (uses_host_functions_) {
+    return Status(ACL_ERROR_RT_STREAM_SUBSCRIBE,
+                  "stream: it was used with aclrtLaunchHostFunc, which excludes subscriptions");
+  }
+  report_queue_ = std::move(queue);
+  return Status::Ok();
+}
+
+void Stream::ClearReportQueue() {
+  std::lock_guard lock(mutex_);
+  report_queue_ = nullptr;
+}
+
+std::shared_ptr<ReportQueue> Stream::report_queue() const {
+  std::lock_guard lock(mutex_);
+  return report_queue_;
+}
+
 bool Stream::RunsOnThisThread() const { return t_running_stream == this; }
+
+StreamScope::StreamScope(const Stream* stream)
+    : before_(std::exchange(t_running_stream, stream == nullptr ? t_running_stream : stream)) {}
+
+StreamScope::~StreamScope() { t_running_stream = before_; }
 
 HandleTable<Stream>& Streams() {
   static auto* streams = new HandleTable<Stream>(HandleKind::kStream);

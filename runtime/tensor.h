@@ -11,6 +11,7 @@
 
 #include "acl/acl_base_rt.h"
 #include "aclnn/acl_meta.h"
+#include "base/status.h"
 #include "runtime/handle_table.h"
 
 namespace sfmla {
@@ -48,6 +49,10 @@ HandleTable<Tensor>& Tensors();
 // nullptr if `handle` is NULL, destroyed, or not a tensor.
 std::shared_ptr<Tensor> FindTensor(const aclTensor* handle);
 TensorDesc Describe(const Tensor& tensor);
+
+// Element `index` of a list, which may be NULL. 561103: list NULL; 161002: not a live list, no such
+// element.
+Result<aclTensor*> ElementOf(const aclTensorList* list, size_t index);
 
 // "FLOAT", "FLOAT16", "BFLOAT16", "INT32", ...; the number for one without a name. The number stays
 // readable until the thread has asked for a few more.

@@ -19,7 +19,9 @@ LISTS = {
     "nnopbase": ROOT / "runtime" / "exports_nnopbase.txt",
     "opapi": ROOT / "aclnn_api" / "exports_opapi.txt",
 }
+VENDOR_LIBRARY = "../opp/vendors/sfmla/op_api/lib/libcust_opapi.so"
 ENTRY_LIBRARIES = {
+    VENDOR_LIBRARY: "opapi",
     "libascendcl.so": "ascendcl",
     "libacl_rt.so": "ascendcl",
     "libnnopbase.so": "nnopbase",
@@ -104,7 +106,8 @@ def test_every_exported_function_is_declared_and_the_reverse() -> None:
     includes = "".join(f"#include <{header}>\n" for header in HEADERS)
     text = compile_text(includes, "cc", "-std=c11", "-E", "-P")
     text = re.sub(r"\{[^{}]*\}", ";", re.sub(r"\{[^{}]*\}", ";", text))  # no inline bodies
-    declared = set(re.findall(r"\b([aA]cl[A-Za-z0-9_]+)\s*\((?!\s*\*)", text))
+    names = r"\b([aA]cl[A-Za-z0-9_]+|\w+HugeMem\w*)\s*\((?!\s*\*)"
+    declared = set(re.findall(names, text))
     inline = set(re.findall(r"static inline [^;()]*?\b([aA]cl\w+)\s*\(", text))
     assert declared - inline == set().union(*map(listed, LISTS))
 

@@ -41,15 +41,19 @@ typedef void* aclrtEvent;
 // What a thread works in: a device, its default stream and the streams made there.
 typedef void* aclrtContext;
 
-// The handles below belong to interfaces that this version does not offer.
+// A captured graph, and operators in it that can be given new arguments together.
 typedef void* aclmdlRI;
-typedef void* aclmdlRITask;
 typedef void* aclrtTaskGrp;
+
+// Physical device memory, see acl_rt_virtual_memory.h.
+typedef void* aclrtDrvMemHandle;
+typedef struct aclDataBuffer aclDataBuffer;
+
+// The handles below belong to interfaces that this version does not offer.
+typedef void* aclmdlRITask;
 typedef void* aclrtNotify;
 typedef void* aclrtCntNotify;
 typedef void* aclrtLabel;
-typedef void* aclrtDrvMemHandle;
-typedef struct aclDataBuffer aclDataBuffer;
 
 // A function that a stream runs on the host, with the pointer given when it was queued.
 typedef void (*aclrtCallback)(void* userData);
@@ -206,10 +210,10 @@ typedef enum {
   ACL_MEMTYPE_HOST_COMPILE_INDEPENDENT = 2
 } aclMemType;
 
-// Severity of a log line; no function of this library takes it.
+// Severity of a log line.
 typedef enum { ACL_DEBUG = 0, ACL_INFO = 1, ACL_WARNING = 2, ACL_ERROR = 3 } aclLogLevel;
 
-// A fact about a device in the older query interface; no function of this library takes it.
+// A fact about a device, see aclGetDeviceCapability in acl_rt.h.
 typedef enum {
   ACL_DEVICE_INFO_UNDEFINED = -1,
   ACL_DEVICE_INFO_AI_CORE_NUM = 0,
@@ -217,7 +221,7 @@ typedef enum {
   ACL_DEVICE_INFO_L2_SIZE = 2
 } aclDeviceInfo;
 
-// A capability of the platform; no function of this library takes it.
+// A capability of the platform, see aclGetCannAttribute in acl_rt.h.
 typedef enum {
   ACL_CANN_ATTR_UNDEFINED = -1,
   ACL_CANN_ATTR_INF_NAN = 0,
@@ -239,6 +243,25 @@ ACL_FUNC_VISIBILITY float aclFloat16ToFloat(aclFloat16 value);
 // Single to half precision, rounded to nearest, ties to even. Saturating: magnitudes that round
 // beyond 65504, and infinities, become 65504 (0x7BFF) with their sign; NaN becomes 0x7BFF.
 ACL_FUNC_VISIBILITY aclFloat16 aclFloatToFloat16(float value);
+
+// Writes one printf-style line to the log: standard error, or standard output where the environment
+// variable ASCEND_LOG_PRINT_TO_STDOUT is 1. Only levels from ASCEND_GLOBAL_LOG_LEVEL on are written
+// (0 debug, 1 info, 2 warning, 3 error), without the variable none. Lines are cut at 2 KiB. `func`
+// and `file` may be NULL; fmt NULL or an unknown level writes nothing.
+ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char* func, const char* file,
+                                   uint32_t line, const char* fmt, ...);
+#define ACL_APP_LOG(level, ...) aclAppLog(level, __FUNCTION__, __FILE__, __LINE__, __VA_ARGS__)
+
+// A buffer and its size as one object, for interfaces that take such pairs. It never owns the
+// buffer. Create: NULL if there is no host memory. Destroy, update: 100000 for NULL or a destroyed
+// one. Address and sizes: NULL and 0 then; aclGetDataBufferSize cuts to 32 bits.
+ACL_FUNC_VISIBILITY aclDataBuffer* aclCreateDataBuffer(void* data, size_t size);
+ACL_FUNC_VISIBILITY aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer);
+ACL_FUNC_VISIBILITY aclError aclUpdateDataBuffer(aclDataBuffer* dataBuffer, void* data,
+                                                 size_t size);
+ACL_FUNC_VISIBILITY void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer);
+ACL_FUNC_VISIBILITY size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffer);
+ACL_FUNC_VISIBILITY uint32_t aclGetDataBufferSize(const aclDataBuffer* dataBuffer);
 
 // Name of the chip, never NULL, owned by the library. The CPU device says "HostCPU". Needs neither
 // aclInit nor a context.

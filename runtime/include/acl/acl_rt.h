@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runtime: initialisation, devices, contexts, memory, streams, events, error text.
+ * The runtime: initialisation, devices, contexts, memory, error text. Streams and events, graphs,
+ * and virtual memory management have headers of their own, acl_rt_stream.h, acl_rt_graph.h and
+ * acl_rt_virtual_memory.h, which this header includes; what it says below holds for them too.
  *
  * Device memory on the CPU device is ordinary memory, but treat it as a card's: only addresses from
  * aclrtMalloc, aclrtMallocHost or a registered host range are accessible to operators, and results
@@ -16,8 +18,10 @@
  *   - a stream or event must belong to the current context: 107003. The synchronising and querying
  *     functions accept those of any context;
  *   - stream NULL is the default stream of the current context;
- *   - every function may be called from any thread. Thread-local are only the current context and
- *     the error text.
+ *   - while a stream is captured into a graph, functions that wait for it, query it or destroy it
+ *     answer 107027, see acl_rt_graph.h;
+ *   - every function may be called from any thread. Thread-local are only the current context, the
+ *     capture mode, subscriptions to callbacks and the error text.
  */
 #ifndef INC_EXTERNAL_ACL_ACL_RT_H_
 #define INC_EXTERNAL_ACL_ACL_RT_H_
@@ -39,10 +43,10 @@ extern "C" {
 #define ACL_EVENT_CAPTURE_STREAM_PROGRESS 0x00000002U  // accepted, no effect
 #define ACL_EVENT_TIME_LINE 0x00000008U                // takes time stamps
 #define ACL_EVENT_DEVICE_USE_ONLY 0x00000010U          // accepted, no effect
-#define ACL_EVENT_EXTERNAL 0x00000020U                 // accepted, no effect
+#define ACL_EVENT_EXTERNAL 0x00000020U                 // links a graph with streams outside of it
 #define ACL_EVENT_IPC 0x00000040U                      // not offered: 207000
 
-// Flags of recording and waiting in a captured graph; no function of this version takes them.
+// Flags of recording and waiting with a flag; no function of this version takes them.
 #define ACL_EVENT_RECORD_DEFAULT 0x0U
 #define ACL_EVENT_RECORD_EXTERNAL 0x1U
 #define ACL_EVENT_WAIT_DEFAULT 0x0U
@@ -148,22 +152,7 @@ typedef enum aclrtHostRegisterType {
   ACL_HOST_REGISTER_READONLY = 0x08
 } aclrtHostRegisterType;
 
-// Kinds, handles and granularities of virtual memory management; no function of this version takes
-// them.
-typedef enum aclrtMemAllocationType { ACL_MEM_ALLOCATION_TYPE_PINNED = 0 } aclrtMemAllocationType;
-typedef enum aclrtMemHandleType {
-  ACL_MEM_HANDLE_TYPE_NONE = 0,
-  ACL_MEM_HANDLE_TYPE_POSIX = 2
-} aclrtMemHandleType;
-typedef enum aclrtMemGranularityOptions {
-  ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
-  ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1,
-  ACL_RT_MEM_ALLOC_GRANULARITY_UNDEF = 0xFFFF
-} aclrtMemGranularityOptions;
-typedef enum aclrtMemSharedHandleType {
-  ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT = 0x1,
-  ACL_MEM_SHARE_HANDLE_TYPE_FABRIC = 0x2
-} aclrtMemSharedHandleType;
+// Cache hint; no function of this version takes it.
 typedef enum aclrtCmoType {
   ACL_RT_CMO_TYPE_PREFETCH = 0,
   ACL_RT_CMO_TYPE_WRITEBACK = 1,
@@ -243,7 +232,7 @@ typedef enum aclrtStreamStatus {
   ACL_STREAM_STATUS_RESERVED = 0xFFFF
 } aclrtStreamStatus;
 
-// Whether a stream waits for a callback; no function of this version takes it.
+// Whether a stream waits for a callback, see aclrtLaunchCallback.
 typedef enum aclrtCallbackBlockType {
   ACL_CALLBACK_NO_BLOCK = 0,
   ACL_CALLBACK_BLOCK = 1
@@ -257,27 +246,6 @@ typedef enum aclrtStreamAttr {
   ACL_STREAM_ATTR_CACHE_OP_INFO = 4,
   ACL_STREAM_ATTR_PRIORITY = 5
 } aclrtStreamAttr;
-
-// Graph capture; no function of this version takes these.
-typedef enum aclmdlRICaptureMode {
-  ACL_MODEL_RI_CAPTURE_MODE_GLOBAL = 0,
-  ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL = 1,
-  ACL_MODEL_RI_CAPTURE_MODE_RELAXED = 2
-} aclmdlRICaptureMode;
-typedef enum aclmdlRICaptureStatus {
-  ACL_MODEL_RI_CAPTURE_STATUS_NONE = 0,
-  ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE = 1,
-  ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED = 2
-} aclmdlRICaptureStatus;
-typedef enum aclmdlRITaskType {
-  ACL_MODEL_RI_TASK_DEFAULT = 0,
-  ACL_MODEL_RI_TASK_KERNEL = 1,
-  ACL_MODEL_RI_TASK_EVENT_RECORD = 2,
-  ACL_MODEL_RI_TASK_EVENT_WAIT = 3,
-  ACL_MODEL_RI_TASK_EVENT_RESET = 4,
-  ACL_MODEL_RI_TASK_VALUE_WRITE = 5,
-  ACL_MODEL_RI_TASK_VALUE_WAIT = 6
-} aclmdlRITaskType;
 
 // ------------------------------------------------------------------------------------ structures
 
@@ -294,19 +262,14 @@ typedef struct aclrtPtrAttributes {
   uint32_t rsv[4];
 } aclrtPtrAttributes;
 
-// Structures of interfaces that this version does not offer.
-typedef struct aclrtPhysicalMemProp {
-  aclrtMemHandleType handleType;
-  aclrtMemAllocationType allocationType;
-  aclrtMemAttr memAttr;
-  aclrtMemLocation location;
-  uint64_t reserve;
-} aclrtPhysicalMemProp;
+// Places of some entries of a batch copy; rsv is 0.
 typedef struct aclrtMemcpyBatchAttr {
   aclrtMemLocation dstLoc;
   aclrtMemLocation srcLoc;
   uint8_t rsv[16];
 } aclrtMemcpyBatchAttr;
+
+// Structures of interfaces that this version does not offer.
 typedef struct aclrtMemUsageInfo {
   char name[32];
   uint64_t curMemSize;
@@ -340,7 +303,8 @@ typedef union aclrtStreamAttrValue {
 ACL_FUNC_VISIBILITY aclError aclInit(const char* configPath);
 
 // Ends what aclInit began, however often it was called. Device memory, contexts and handles stay
-// valid, and aclInit may be called again. Without an aclInit ever: 0. A second time in a row:
+// valid, and aclInit may be called again. What is alive is counted in one warning in the log (see
+// aclAppLog). Without an aclInit ever: 0. A second time in a row:
 // 100037.
 ACL_FUNC_VISIBILITY aclError aclFinalize(void);
 
@@ -359,7 +323,8 @@ ACL_FUNC_VISIBILITY const char* aclGetRecentErrMsg(void);
 
 // --------------------------------------------------------------------------------------- devices
 
-// Number of devices: 1, the CPU. Needs no context.
+// Number of devices: 1, the CPU; 0 where ASCEND_RT_VISIBLE_DEVICES does not begin with 0. Needs no
+// context.
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t* count);
 
 // Makes the primary context of the device current on this thread, creating it if there is none. All
@@ -397,6 +362,15 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
 // context.
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr,
                                                 int64_t* value);
+
+// The older way to ask for cube cores, vector cores and last-level cache, with the same codes;
+// 100000 for another enumerator.
+ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo,
+                                                    int64_t* value);
+// What the platform can do: infinities and NaN (1), bfloat16 (1), operators compiled on demand (0).
+// The list of enumerators belongs to the library. 100000: another enumerator.
+ACL_FUNC_VISIBILITY aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, size_t* num);
+ACL_FUNC_VISIBILITY aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value);
 
 // Caps the cores that phase one plans for, for the whole process, until it is set again or the
 // device is reset. `value`: 1 to the number of cores of that type that aclrtGetDeviceInfo reports.
@@ -476,21 +450,39 @@ ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void* ptr,
 // addresses, but HOST_TO_DEVICE and DEVICE_TO_HOST need at least one address in memory of this
 // library, and DEVICE_TO_DEVICE two. count 0: nothing is looked at, 0. Needs a context. 100000:
 // NULL, no such kind. 107000: destMax < count; a range that leaves its allocation; no memory of
-// this library where the kind needs it (SFMLA_CHECK=off skips these two).
+// this library where the kind needs it (SFMLA_CHECK=off skips these two). A registered range of the
+// caller may be left: what lies behind it is the caller's too. 107030: forbidden by a capture.
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                                          aclrtMemcpyKind kind);
 
 // The same in stream order. If both sides are device or pinned memory it returns at once, and both
 // must stay valid until the stream has done it. Otherwise it waits until the stream has done it, so
 // ordinary memory may be reused at once. 207000: HOST_TO_HOST. 107000 also: pageable memory in a
-// host function of the same stream.
+// host function of the same stream, or on a captured stream. 107041: pageable memory while a
+// capture forbids waiting.
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src,
                                               size_t count, aclrtMemcpyKind kind,
                                               aclrtStream stream);
 
+// Copies sizes[i] bytes from srcs[i] to dsts[i] for each i below `numBatches`, directions taken
+// from the addresses; nothing is copied unless all of them can be. attrs[k] describes the places of
+// the entries from attrsIndexes[k] on; 1 to numBatches of them, the first at 0, ascending. What
+// they say is not needed here and not compared. *failIndex: the entry that was refused, or
+// SIZE_MAX. Codes of aclrtMemcpy.
+ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatch(void** dsts, size_t* destMaxs, void** srcs,
+                                              size_t* sizes, size_t numBatches,
+                                              aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes,
+                                              size_t numAttrs, size_t* failIndex);
+// The same in stream order, entry by entry as aclrtMemcpyAsync.
+ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs,
+                                                   size_t* sizes, size_t numBatches,
+                                                   aclrtMemcpyBatchAttr* attrs,
+                                                   size_t* attrsIndexes, size_t numAttrs,
+                                                   size_t* failIndex, aclrtStream stream);
+
 // Fills `count` bytes of device or pinned memory with the low 8 bits of `value`. count 0: nothing
 // is looked at, 0. Does not wait for streams. 100000: NULL. 107000: count > maxCount, or a range
-// that is not inside one allocation. Needs a context.
+// that is not inside one allocation. 107030: forbidden by a capture. Needs a context.
 ACL_FUNC_VISIBILITY aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value,
                                          size_t count);
 // The same in stream order.
@@ -500,84 +492,12 @@ ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int
 // Budget of device memory and what is left of it, in bytes. Needs a context.
 ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
 
-// --------------------------------------------------------------------------------------- streams
-//
-// Work on one stream runs one piece after the other, in the order in which it was queued; streams,
-// default streams included, are independent of each other. Each has a worker thread, started with
-// its first piece of work.
-//
-// An error while queued work runs is kept by its stream (the first one, if there are several) until
-// a synchronisation of the stream, or of the device with its context current, returns it and clears
-// it.
-
-// In the current context.
-ACL_FUNC_VISIBILITY aclError aclrtCreateStream(aclrtStream* stream);
-// `priority` is accepted, 0 to 7, and changes nothing; `flag`: 0 or ACL_STREAM_... combined.
-// 107000: other values.
-ACL_FUNC_VISIBILITY aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority,
-                                                         uint32_t flag);
-
-// Waits for the queued work. An error that the stream still keeps is dropped. 107000 also: the
-// default stream; called by a host function on this stream.
-ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream);
-// Does not wait: drops the work that has not begun (events recorded there count as reached).
-ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
-
-// Waits for everything queued so far, and returns the error that the stream kept, if any. 107000:
-// called by a host function on this stream.
-ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
-// 507046: not done in time; the work goes on.
-ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
-
-// Whether everything queued so far is done. Does not wait and does not report kept errors.
-ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status);
-
-// What follows an error: ACL_CONTINUE_ON_FAILURE (default) runs the rest; ACL_STOP_ON_FAILURE skips
-// it (events still count as reached) until the error was reported. 107000: another mode.
-ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
-
-// Runs fn(args) on the worker thread of the stream, in order. The function must not wait for its
-// own stream, and has no current context. 100000: fn NULL.
-ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args);
-
-// ---------------------------------------------------------------------------------------- events
-
-// An event takes time stamps if made with aclrtCreateEvent or with ACL_EVENT_TIME_LINE.
-ACL_FUNC_VISIBILITY aclError aclrtCreateEvent(aclrtEvent* event);
-// `flag`: ACL_EVENT_... combined, at least one. 107000: 0 or other bits. 207000: ACL_EVENT_IPC.
-ACL_FUNC_VISIBILITY aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);
-// As above, and a query before the first record answers COMPLETE.
-ACL_FUNC_VISIBILITY aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag);
-
-// Does not wait. Waits that were queued for it still happen. Any context may be current.
-ACL_FUNC_VISIBILITY aclError aclrtDestroyEvent(aclrtEvent event);
-
-// Marks the present end of the stream's queue. Recording again moves the mark; waits queued before
-// keep the old one.
-ACL_FUNC_VISIBILITY aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
-
-// Makes work queued on `stream` after this call wait for the newest record made before it. Never
-// recorded: no wait. The host does not wait.
-ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
-
-// Waits on the host for the newest record. Never recorded: returns at once. Errors kept by the
-// stream are not returned. 107000 also: called by a host function on the stream of the record,
-// ahead of it.
-ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
-// 507047: not reached in time.
-ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
-
-// Whether the newest record was reached. Does not wait.
-ACL_FUNC_VISIBILITY aclError aclrtQueryEventStatus(aclrtEvent event,
-                                                   aclrtEventRecordedStatus* status);
-
-// Milliseconds from startEvent to endEvent, negative if they were reached the other way round.
-// 507000: one was never recorded. 107006: one is not reached yet, or takes no time stamps.
-ACL_FUNC_VISIBILITY aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent,
-                                                   aclrtEvent endEvent);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "acl/acl_rt_graph.h"
+#include "acl/acl_rt_stream.h"
+#include "acl/acl_rt_virtual_memory.h"
 
 #endif

@@ -19,6 +19,12 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnInit(const char* configPath);
 // Does nothing and returns 0. Executors and descriptors stay valid.
 ACL_FUNC_VISIBILITY aclnnStatus aclnnFinalize(void);
 
+// Some adapters bracket the two phases of an operator with these calls, with (NULL, false), if the
+// library has them. Nothing needs to be set up here: they do nothing, and the first returns 0.
+ACL_FUNC_VISIBILITY int InitHugeMemThreadLocal(void* reserved, bool shared);
+ACL_FUNC_VISIBILITY void UnInitHugeMemThreadLocal(void* reserved, bool shared);
+ACL_FUNC_VISIBILITY void ReleaseHugeMem(void* reserved, bool shared);
+
 #ifdef __cplusplus
 }
 #endif

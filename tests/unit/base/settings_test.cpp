@@ -55,6 +55,22 @@ TEST_CASE("settings: values") {
   CHECK(Parse({{"SFMLA_DEVICE_MEMORY", "1G"}})->device_memory_bytes == 1 << 30);
 }
 
+TEST_CASE("settings: what is set for a card") {
+  CHECK(Parse({{"SFMLA_CHECK", "strict"}})->check == CheckLevel::kStrict);
+  CHECK(Parse({})->device_is_visible);
+  CHECK(Parse({{"ASCEND_RT_VISIBLE_DEVICES", "0"}})->device_is_visible);
+  CHECK(Parse({{"ASCEND_RT_VISIBLE_DEVICES", "0,1"}})->device_is_visible);
+  for (const char* value : {"", "1", "4,0", "00"}) {
+    CHECK_FALSE(Parse({{"ASCEND_RT_VISIBLE_DEVICES", value}})->device_is_visible);
+  }
+  CHECK(Parse({})->log_level == 4);
+  CHECK(Parse({{"ASCEND_GLOBAL_LOG_LEVEL", "2"}})->log_level == 2);
+  CHECK(Parse({{"ASCEND_LOG_PRINT_TO_STDOUT", "1"}})->log_to_stdout);
+  CheckRefused("ASCEND_RT_VISIBLE_DEVICES", "all");
+  CheckRefused("ASCEND_GLOBAL_LOG_LEVEL", "5");
+  CheckRefused("ASCEND_LOG_PRINT_TO_STDOUT", "yes");
+}
+
 TEST_CASE("settings: a value that means nothing is refused with name and value") {
   for (const char* value : {"0", "-1", "two", "1.5", "99999", " 2"}) {
     CheckRefused("SFMLA_NUM_THREADS", value);

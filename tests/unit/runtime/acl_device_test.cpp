@@ -37,6 +37,39 @@ TEST_CASE("device numbers that do not exist are refused with the range") {
   CheckRefusal(aclrtResetDevice(2), ACL_ERROR_RT_INVALID_DEVICEID, {"deviceId", "2"});
 }
 
+TEST_CASE("the environment can hide the device") {
+  CHECK(RunInChild("child: hidden device", "ASCEND_RT_VISIBLE_DEVICES=3") == 0);
+}
+
+TEST_CASE("child: hidden device" * doctest::skip()) {
+  uint32_t count = 7;
+  CHECK(aclrtGetDeviceCount(&count) == ACL_SUCCESS);
+  CHECK(count == 0);
+  CheckRefusal(aclrtSetDevice(0), ACL_ERROR_RT_INVALID_DEVICEID, {"ASCEND_RT_VISIBLE_DEVICES"});
+}
+
+TEST_CASE("capabilities of the device and of the platform") {
+  int64_t value = 0;
+  CHECK(aclGetDeviceCapability(0, ACL_DEVICE_INFO_AI_CORE_NUM, &value) == ACL_SUCCESS);
+  CHECK(value == CurrentSoc().cube_cores);
+  CHECK(aclGetDeviceCapability(0, ACL_DEVICE_INFO_VECTOR_CORE_NUM, &value) == ACL_SUCCESS);
+  CHECK(value == CurrentSoc().vector_cores);
+  CheckRefusal(aclGetDeviceCapability(0, static_cast<aclDeviceInfo>(9), &value),
+               ACL_ERROR_INVALID_PARAM, {"deviceInfo", "9"});
+  const aclCannAttr* attributes = nullptr;
+  size_t count = 0;
+  CHECK(aclGetCannAttributeList(&attributes, &count) == ACL_SUCCESS);
+  REQUIRE(count == 3);
+  for (size_t i = 0; i < count; ++i) {
+    int32_t answer = -1;
+    CHECK(aclGetCannAttribute(attributes[i], &answer) == ACL_SUCCESS);
+    CHECK(answer == (attributes[i] == ACL_CANN_ATTR_JIT_COMPILE ? 0 : 1));
+  }
+  int32_t answer = 0;
+  CheckRefusal(aclGetCannAttribute(ACL_CANN_ATTR_UNDEFINED, &answer), ACL_ERROR_INVALID_PARAM,
+               {"cannAttr"});
+}
+
 TEST_CASE("aclrtSetDevice is counted over all threads") {
   aclrtStream stream = nullptr;
   CHECK(aclrtSetDevice(0) == ACL_SUCCESS);

@@ -225,6 +225,61 @@ TEST_CASE_FIXTURE(OnDevice, "registered host memory counts as pinned while it is
                ACL_ERROR_RT_FEATURE_NOT_SUPPORT, {"flag"});
 }
 
+TEST_CASE_FIXTURE(OnDevice, "a registered range does not bound copies of the caller's memory") {
+  OwnedStream stream;
+  Gate gate;
+  std::vector<char> host(4096, 7);
+  auto* device = static_cast<char*>(Malloc(4096));
+  CHECK(aclrtHostRegisterV2(host.data() + 1024, 1024, 0) == ACL_SUCCESS);
+  CHECK(aclrtMemcpy(device, 4096, host.data() + 1100, 2000, ACL_MEMCPY_HOST_TO_DEVICE) == 0);
+  CHECK(device[1999] == 7);
+  // Part of it is pageable, so the call waits and the memory may change at once.
+  gate.Block(stream.handle);
+  std::thread opener([&] { gate.Open(); });
+  CHECK(aclrtMemcpyAsync(device, 4096, host.data() + 1100, 2000, ACL_MEMCPY_HOST_TO_DEVICE,
+                         stream.handle) == ACL_SUCCESS);
+  aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
+  CHECK(aclrtStreamQuery(stream.handle, &status) == ACL_SUCCESS);
+  CHECK(status == ACL_STREAM_STATUS_COMPLETE);
+  opener.join();
+  CHECK(aclrtHostUnregister(host.data() + 1024) == ACL_SUCCESS);
+  CHECK(aclrtFree(device) == ACL_SUCCESS);
+}
+
+TEST_CASE_FIXTURE(OnDevice, "a batch of copies is done as a whole or not at all") {
+  char host[4] = {1, 2, 3, 4};
+  auto* device = static_cast<char*>(Malloc(4));
+  CHECK(aclrtMemset(device, 4, 0, 4) == ACL_SUCCESS);
+  void* dsts[] = {device, device + 2};
+  void* srcs[] = {host, host + 2};
+  size_t room[] = {4, 2};
+  size_t sizes[] = {2, 2};
+  size_t begins[] = {0};
+  size_t failed = 0;
+  aclrtMemcpyBatchAttr attributes[1] = {};
+  const auto batch = [&] {
+    return aclrtMemcpyBatch(dsts, room, srcs, sizes, 2, attributes, begins, 1, &failed);
+  };
+  sizes[1] = 3;
+  CheckRefusal(batch(), ACL_ERROR_RT_PARAM_INVALID, {"entry 1", "destMax"});
+  CHECK(failed == 1);
+  CHECK(device[0] == 0);
+  sizes[1] = 2;
+  CHECK(batch() == ACL_SUCCESS);
+  CHECK(failed == SIZE_MAX);
+  CHECK(std::memcmp(device, host, 4) == 0);
+  begins[0] = 1;
+  CheckRefusal(batch(), ACL_ERROR_INVALID_PARAM, {"attrsIndexes[0]", "1"});
+  begins[0] = 0;
+  host[0] = 9;
+  OwnedStream stream;
+  CHECK(aclrtMemcpyBatchAsync(dsts, room, srcs, sizes, 2, attributes, begins, 1, &failed,
+                              stream.handle) == ACL_SUCCESS);
+  CHECK(aclrtSynchronizeStream(stream.handle) == ACL_SUCCESS);
+  CHECK(device[0] == 9);
+  CHECK(aclrtFree(device) == ACL_SUCCESS);
+}
+
 TEST_CASE_FIXTURE(OnDevice, "addresses are told apart") {
   void* device = Malloc(64);
   void* pinned = nullptr;

@@ -4,107 +4,13 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <cstring>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "aclnn/opdev/op_errno.h"
-#include "base/format.h"
-#include "runtime/kernel_registry.h"
-#include "runtime/last_error.h"
-#include "runtime_fixture.h"
+#include "scale_case.h"
 
 namespace sfmla::test {
-namespace {
-
-constexpr int64_t kElements = 8;
-constexpr const char* kOpName = "aclnnScale";
-
-// out[i] = factor * in[i]; the factor is the tiling data.
-Status Scale(const KernelCall& call) {
-  int32_t factor = 0;
-  std::memcpy(&factor, call.tiling.data(), sizeof(factor));
-  const auto* in = static_cast<const int32_t*>(call.operands[0]);
-  auto* out = static_cast<int32_t*>(call.operands[2]);
-  if (call.operands[1] != nullptr) return Status(507015, "bias: must be absent");
-  if (in[0] < 0) return Status(507015, Str("in: position 0 holds ", in[0], ", must be >= 0"));
-  for (int64_t i = 0; i < kElements; ++i) out[i] = factor * in[i];
-  return Status::Ok();
-}
-
-Status Throw(const KernelCall&) { throw std::runtime_error("division by zero"); }
-
-void RegisterKernels() {
-  KernelRegistry().Add(DeviceKind::kCpu, "test/scale", &Scale);
-  KernelRegistry().Add(DeviceKind::kCpu, "test/throw", &Throw);
-}
-
-// Two device buffers with tensors on them, and phase one of aclnnScale.
-struct ScaleCase : OnDevice {
-  ScaleCase() {
-    RegisterKernels();
-    constexpr size_t kBytes = kElements * sizeof(int32_t);
-    for (int32_t** buffer : {&in, &out, &other}) {
-      void* memory = nullptr;
-      REQUIRE(aclrtMalloc(&memory, kBytes, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS);
-      *buffer = static_cast<int32_t*>(memory);
-    }
-    for (int32_t i = 0; i < kElements; ++i) {
-      in[i] = i;
-      other[i] = 10 * i;
-      out[i] = -1;
-    }
-    in_tensor = Create(in);
-    out_tensor = Create(out);
-  }
-  ~ScaleCase() {
-    CHECK(aclrtSynchronizeDevice() == ACL_SUCCESS);
-    for (int32_t* buffer : {in, out, other}) CHECK(aclrtFree(buffer) == ACL_SUCCESS);
-    (void)aclDestroyTensor(in_tensor);
-    (void)aclDestroyTensor(out_tensor);
-    TakeText();
-  }
-
-  static aclTensor* Create(void* data, int64_t stride = 1, int64_t offset = 0) {
-    return aclCreateTensor(&kElements, 1, ACL_INT32, &stride, offset, ACL_FORMAT_ND, &kElements, 1,
-                           data);
-  }
-
-  Launch MakeLaunch() const {
-    const int32_t factor = 3;
-    Launch launch;
-    launch.op_name = kOpName;
-    launch.kernel_id = "test/scale";
-    launch.tiling.resize(sizeof(factor));
-    std::memcpy(launch.tiling.data(), &factor, sizeof(factor));
-    launch.operands.resize(3);
-    launch.operands[0] = {"in", in_tensor, Describe(*FindTensor(in_tensor)), false, true};
-    launch.operands[1].name = "bias";
-    launch.operands[2] = {"out", out_tensor, Describe(*FindTensor(out_tensor)), true, true};
-    return launch;
-  }
-
-  static int32_t Run(aclOpExecutor* executor, aclrtStream stream = nullptr,
-                     void* workspace = nullptr, uint64_t workspace_bytes = 0,
-                     const char* op_name = kOpName) {
-    return Report(op_name, RunExecutor(op_name, workspace, workspace_bytes, executor, stream));
-  }
-
-  void CheckScaled(const int32_t* from) const {
-    for (int64_t i = 0; i < kElements; ++i) CHECK(out[i] == 3 * from[i]);
-  }
-
-  int32_t* in = nullptr;
-  int32_t* out = nullptr;
-  int32_t* other = nullptr;
-  aclTensor* in_tensor = nullptr;
-  aclTensor* out_tensor = nullptr;
-};
-
-}  // namespace
-
 TEST_CASE_FIXTURE(ScaleCase, "phase two queues the kernel and consumes the executor") {
   aclOpExecutor* executor = NewExecutor(MakeLaunch());
   CHECK(Run(executor) == ACLNN_SUCCESS);
@@ -219,6 +125,23 @@ TEST_CASE_FIXTURE(ScaleCase, "the checks of a rebinding come in the platform's o
   CHECK(aclDestroyAclOpExecutor(executor) == ACLNN_SUCCESS);
 }
 
+TEST_CASE_FIXTURE(ScaleCase, "an element of a list can be an operand too") {
+  aclTensor* element = Create(nullptr);
+  aclTensorList* list = aclCreateTensorList(&element, 1);
+  aclOpExecutor* executor = NewExecutor(MakeLaunch());
+  CheckRefusal(aclSetDynamicTensorAddr(executor, 0, 0, nullptr, other), ACLNN_ERR_INNER_NULLPTR,
+               {"tensors"});
+  CheckRefusal(aclSetDynamicTensorAddr(executor, 0, 1, list, other), ACLNN_ERR_PARAM_INVALID,
+               {"relativeIndex", "1"});
+  CheckRefusal(aclSetDynamicInputTensorAddr(executor, 9, 0, list, other), ACLNN_ERR_PARAM_INVALID,
+               {"index", "9"});
+  CHECK(AclSetDynamicInputTensorAddr(executor, 0, 0, list, other) == ACLNN_SUCCESS);
+  CHECK(Run(executor) == ACLNN_SUCCESS);
+  CHECK(aclrtSynchronizeStream(nullptr) == ACL_SUCCESS);
+  CheckScaled(other);
+  CHECK(aclDestroyTensorList(list) == ACLNN_SUCCESS);
+}
+
 TEST_CASE_FIXTURE(ScaleCase, "what a kernel refuses or throws is an error of the stream") {
   in[0] = -5;
   CHECK(Run(NewExecutor(MakeLaunch())) == ACLNN_SUCCESS);
@@ -270,6 +193,16 @@ TEST_CASE_FIXTURE(ScaleCase, "a strided input reaches the kernel through the wor
   for (int32_t i = 0; i < kElements; ++i) CHECK(out[i] == 3 * (2 + 5 * i));
   CHECK(aclrtFree(strided) == ACL_SUCCESS);
   CHECK(aclrtFree(workspace) == ACL_SUCCESS);
+}
+
+TEST_CASE_FIXTURE(ScaleCase, "a NULL data address is for planning: phase two refuses it") {
+  CHECK(aclSetRawTensorAddr(out_tensor, nullptr) == ACLNN_SUCCESS);
+  aclOpExecutor* executor = NewExecutor(MakeLaunch());
+  CheckRefusal(Run(executor), ACLNN_ERR_PARAM_INVALID, {"out", "NULL"});
+  CHECK(aclSetRawTensorAddr(out_tensor, out) == ACLNN_SUCCESS);
+  CHECK(Run(executor) == ACLNN_SUCCESS);
+  CHECK(aclrtSynchronizeStream(nullptr) == ACL_SUCCESS);
+  CheckScaled(in);
 }
 
 TEST_CASE_FIXTURE(ScaleCase, "nothing to do is success without a kernel, no kernel is an error") {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/kernel_task.h"
+
+#include <exception>
+#include <span>
+
+#include "base/format.h"
+#include "runtime/contiguous_copy.h"
+#include "runtime/device_memory.h"
+#include "runtime/strict_memory.h"
+
+namespace sfmla {
+namespace {
+
+Status Inside(const Launch& launch, const char* operand, const Status& status) {
+  if (status.ok()) return status;
+  return Status(status.code(), Str(launch.op_name, ": ", operand, ": ", status.text()));
+}
+
+Result<MemoryRange> RangeOf(const Operand& operand, void* data) {
+  TensorDesc desc = operand.desc;
+  desc.data = data;
+  const Result<ByteRange> range = CoveredBytes(desc);
+  if (!range.ok()) return range.status();
+  return MemoryRange{reinterpret_cast<uintptr_t>(data) + static_cast<uint64_t>(range->begin),
+                     static_cast<size_t>(range->end - range->begin)};
+}
+
+// Whole views only: what part of it a kernel reads is the kernel's business, but no view may reach
+// outside the allocation that holds it.
+Status CheckOperand(const Operand& operand, void* data) {
+  const Result<MemoryRange> range = RangeOf(operand, data);
+  if (!range.ok()) return range.status();
+  return CheckAccessible("data", reinterpret_cast<const void*>(range->begin), range->bytes,
+                         ACL_ERROR_RT_AICORE_EXCEPTION);
+}
+
+Status CheckMemory(const Call& call) {
+  const Launch& launch = *call.launch;
+  for (size_t i = 0; i < launch.operands.size(); ++i) {
+    const Operand& operand = launch.operands[i];
+    if (!operand.present() || !operand.used) continue;
+    SFMLA_RETURN_IF_ERROR(Inside(launch, operand.name, CheckOperand(operand, call.data[i])));
+  }
+  return Inside(launch, "workspace",
+                CheckAccessible("data", call.workspace, launch.workspace_bytes,
+                                ACL_ERROR_RT_AICORE_EXCEPTION));
+}
+
+// SFMLA_CHECK=strict: outputs and the workspace, whose red zones only this call wrote.
+Status CheckWritten(const Call& call) {
+  const Launch& launch = *call.launch;
+  for (size_t i = 0; i < launch.operands.size(); ++i) {
+    if (!launch.operands[i].used || !launch.operands[i].is_output) continue;
+    SFMLA_RETURN_IF_ERROR(CheckRedZones(launch.operands[i].name, call.data[i]));
+  }
+  return CheckRedZones("workspace", call.workspace);
+}
+
+void* FirstElement(const Operand& operand, void* data) {
+  if (!operand.present() || !operand.used || data == nullptr) return nullptr;
+  return static_cast<std::byte*>(data) + operand.desc.offset * DataTypeBytes(operand.desc.dtype);
+}
+
+// Runs on the stream's worker.
+Status Execute(const Call& call) {
+  const Launch& launch = *call.launch;
+  SFMLA_RETURN_IF_ERROR(CheckMemory(call));
+  const DeviceAccess access;
+  std::array<void*, kMaxOperands> first_elements{};
+  for (size_t i = 0; i < launch.operands.size(); ++i) {
+    first_elements[i] = FirstElement(launch.operands[i], call.data[i]);
+  }
+  for (const ContiguousCopy& copy : launch.copies) {
+    TensorDesc desc = launch.operands[copy.operand].desc;
+    desc.data = call.data[copy.operand];
+    std::byte* slice = call.workspace + copy.workspace_offset;
+    GatherContiguous(desc, slice);
+    first_elements[copy.operand] = slice;
+  }
+  KernelCall kernel_call;
+  kernel_call.tiling = launch.tiling;
+  kernel_call.operands = std::span(first_elements.data(), launch.operands.size());
+  kernel_call.workspace = call.workspace;
+  kernel_call.workspace_bytes = call.workspace_bytes;
+  Status status = call.kernel(kernel_call);
+  if (status.ok()) status = CheckWritten(call);
+  if (status.ok()) return status;
+  return Status(status.code(), Str(launch.op_name, ": ", status.text()));
+}
+
+}  // namespace
+
+Status RunCall(const Call& call) {
+  const std::string& op_name = call.launch->op_name;
+  try {
+    return Execute(call);
+  } catch (const std::exception& error) {
+    return Status(ACL_ERROR_RT_AICPU_EXCEPTION, Str(op_name, ": exception: ", error.what()));
+  } catch (...) {
+    return Status(ACL_ERROR_RT_AICPU_EXCEPTION, Str(op_name, ": unknown exception"));
+  }
+}
+
+std::vector<MemoryRange> WritesOf(const Call& call) {
+  const Launch& launch = *call.launch;
+  std::vector<MemoryRange> out;
+  for (size_t i = 0; i < launch.operands.size(); ++i) {
+    if (!launch.operands[i].used || !launch.operands[i].is_output) continue;
+    const Result<MemoryRange> range = RangeOf(launch.operands[i], call.data[i]);
+    if (range.ok()) out.push_back(range.value());
+  }
+  if (launch.workspace_bytes > 0) {
+    out.push_back({reinterpret_cast<uintptr_t>(call.workspace), launch.workspace_bytes});
+  }
+  return out;
+}
+
+}  // namespace sfmla
