@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the C++ unit tests in build/cpp-tests-VARIANT and runs them.
 
-SFMLA_TEST_VARIANTS=clang,address,thread,aarch64 adds a build with that compiler, with these sanitizers,
-and a cross build whose kernel tests run under qemu-user.
+SFMLA_TEST_VARIANTS=clang,address,thread,aarch64 adds a build with that compiler, with these
+sanitizers, and a cross build whose kernel tests run under qemu-user.
 """
 
 import os

@@ -3,16 +3,21 @@
 
 A thread gets device 0 and a stream of its own on first use; nothing needs to be set up. Calls on
 one stream run in order; calls on different streams may run at the same time.
+
+After `os.fork` the child starts anew: its calls make streams of their own. Streams and events of
+the parent are refused there; arrays in memory are as they were.
 """
 
+import os
 import threading
 import weakref
-from collections import deque
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from ._errors import check, take_report
+from ._errors import AclRuntimeError, check, take_report
 from ._library import ffi, lib
+from ._task import StreamState, Task, destroy_abandoned, synchronize_device
 
 
 class Cores(NamedTuple):
@@ -53,6 +58,22 @@ def _initialize() -> None:
             _is_initialized = True
 
 
+def _after_fork_in_child() -> None:
+    global _init_lock, _is_initialized
+    _init_lock = threading.RLock()
+    _is_initialized = False
+    _thread.device_id = -1
+    _thread.own_stream = None
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+def _refuse_inherited(operand: str) -> AclRuntimeError:
+    text = f"{operand}: made before the process forked, must be made in this process"
+    return AclRuntimeError(lib.ACL_ERROR_RT_STREAM_CONTEXT, "sfmla_ctypes", text)
+
+
 def ensure_context() -> None:
     """Gives this thread a context: the one it has, else the primary context of device 0."""
     if _thread.device_id >= 0:
@@ -89,9 +110,9 @@ class Device:
     def set(self) -> None:
         """Makes this the device of the calling thread, whose own stream is then a new one."""
         _initialize()
+        _thread.own_stream = None
         check("aclrtSetDevice", lib.aclrtSetDevice(self.id))
         _thread.device_id = self.id
-        _thread.own_stream = None
 
     @property
     def name(self) -> str:
@@ -130,9 +151,12 @@ class Device:
                 check("aclrtSetDeviceResLimit", code)
 
     def synchronize(self) -> None:
-        """Waits for all streams of the calling thread's device; raises what a task reported."""
+        """Waits for all streams of the calling thread's device.
+
+        Raises an error that no wait has raised yet. Those of further streams stay with them.
+        """
         ensure_context()
-        check("aclrtSynchronizeDevice", lib.aclrtSynchronizeDevice())
+        synchronize_device(_thread.device_id)
 
     def _core_limit(self, kind: int) -> int:
         ensure_context()
@@ -146,10 +170,16 @@ class Event:
 
     def __init__(self) -> None:
         ensure_context()
-        handle = ffi.new("aclrtEvent *")
-        check("aclrtCreateEvent", lib.aclrtCreateEvent(handle))
-        self._handle = handle[0]
-        weakref.finalize(self, lib.aclrtDestroyEvent, self._handle).atexit = False
+        self._process = os.getpid()
+        self._holder = ffi.new("aclrtEvent *")
+        weakref.finalize(self, _destroy_event, self._holder).atexit = False
+        check("aclrtCreateEvent", lib.aclrtCreateEvent(self._holder))
+
+    @property
+    def _handle(self) -> Any:
+        if self._process != os.getpid():
+            raise _refuse_inherited("event")
+        return self._holder[0]
 
     def record(self, stream: "Stream | None" = None) -> None:
         """Moves the event to the present end of the stream."""
@@ -177,26 +207,9 @@ class Event:
         return float(milliseconds[0])
 
 
-class _StreamState:
-    """What outlives the Stream object until its queue is empty."""
-
-    def __init__(self, handle: Any, device_id: int) -> None:
-        self.handle = handle
-        self.device_id = device_id
-        self.lock = threading.Lock()
-        self.workspace: Any = None
-        # What queued tasks use, each entry with the event behind its task.
-        self.pending: deque[tuple[Event, tuple[object, ...]]] = deque()
-
-
-def _destroy(state: _StreamState) -> None:
-    # Runs on whatever thread collects garbage, which may have no context. The memory in `state` is
-    # released only behind the wait.
-    if lib.aclrtGetDevice(ffi.new("int32_t *")) != 0:
-        lib.aclrtSetDevice(state.device_id)
-    lib.aclrtSynchronizeStream(state.handle)
-    lib.aclrtDestroyStream(state.handle)
-    take_report()
+def _destroy_event(holder: Any) -> None:
+    if holder[0] != ffi.NULL:
+        lib.aclrtDestroyEvent(holder[0])
 
 
 class Stream:
@@ -206,60 +219,67 @@ class Stream:
     context manager the stream serves, inside the block, the calls of this thread that name no
     stream; leaving the block waits for it. Any thread may use a stream. A stream that is no longer
     referenced finishes its work before it goes.
+
+    Errors of queued calls (AclDeviceError: 507015 bad values in device memory, 507018 metadata of
+    another call): the stream works on, and the first wait for it, by whoever, learns of the first
+    error, which names the operator but not the call. The results of every DeviceArray call that the
+    stream took since the last wait without an error then raise it when they are read, however often
+    and in whichever thread, and calls refuse them as input: one of them is wrong, and what was
+    queued beside it cannot be told from it. A wait between two calls tells them apart. A call
+    with a NumPy argument waits before and after its work, so that it raises its own error only;
+    if another thread queues DeviceArray calls on the same stream meanwhile, it may raise theirs.
     """
 
     def __init__(self) -> None:
         ensure_context()
-        handle = ffi.new("aclrtStream *")
-        check("aclrtCreateStream", lib.aclrtCreateStream(handle))
-        self._state = _StreamState(handle[0], _thread.device_id)
-        weakref.finalize(self, _destroy, self._state).atexit = False
+        destroy_abandoned()
+        self._state = StreamState(weakref.ref(self), _thread.device_id)
+        weakref.finalize(self, self._state.destroy).atexit = False
+        check("aclrtCreateStream", lib.aclrtCreateStream(self._state.holder))
 
     @staticmethod
     def current() -> "Stream":
         """The stream of calls that name none: of the innermost `with`, else the thread's own."""
-        if _thread.entered:
-            return _thread.entered[-1]
+        for stream in reversed(_thread.entered):
+            if not stream._is_inherited:
+                return stream
         if _thread.own_stream is None:
             _thread.own_stream = Stream()
         return _thread.own_stream
 
     @property
-    def lock(self) -> threading.Lock:
-        """Guards `workspace`."""
-        return self._state.lock
+    def _is_inherited(self) -> bool:
+        return self._state.process != os.getpid()
 
     @property
-    def workspace(self) -> Any:
-        """Device memory that the operators of this stream work in; None before the first."""
-        return self._state.workspace
-
-    @workspace.setter
-    def workspace(self, memory: Any) -> None:
-        self._state.workspace = memory
+    def state(self) -> StreamState:
+        """Its tasks. AclRuntimeError (107003) in a process forked since the stream was made."""
+        if self._is_inherited:
+            raise _refuse_inherited("stream")
+        return self._state
 
     @property
     def handle(self) -> Any:
-        """The aclrtStream, for C functions called through cffi."""
+        """The aclrtStream, for C functions called through cffi.
+
+        Waiting for it in C takes errors away from the arrays that they belong to.
+        """
         ensure_context()
-        return self._state.handle
+        return self.state.handle
 
     def synchronize(self) -> None:
         """Waits for all work queued so far.
 
-        Raises, once, the error of a task that failed since the last wait (AclDeviceError: 507015
-        bad values in device memory, 507018 metadata of another call); the stream then works on.
+        Raises the error of a call that failed, unless something raised it before.
         """
-        try:
-            check("aclrtSynchronizeStream", lib.aclrtSynchronizeStream(self.handle))
-        finally:
-            self._release_passed()
+        ensure_context()
+        self.state.wait()
+        self.state.report()
 
     def query(self) -> bool:
         """True when no queued work is left. Never waits."""
-        status = ffi.new("aclrtStreamStatus *")
-        check("aclrtStreamQuery", lib.aclrtStreamQuery(self.handle, status))
-        return bool(status[0] == lib.ACL_STREAM_STATUS_COMPLETE)
+        ensure_context()
+        return self.state.is_idle()
 
     def wait(self, other: "Stream") -> None:
         """Lets work queued from now on start after the present work of `other`. No host wait."""
@@ -267,13 +287,49 @@ class Stream:
         event.record(other)
         check("aclrtStreamWaitEvent", lib.aclrtStreamWaitEvent(self.handle, event._handle))
 
+    def follow(self, state: StreamState) -> None:
+        """As `wait`, for the stream of a task."""
+        owner = state.owner()
+        if owner is None:
+            state.wait()  # it is about to go: nothing can be recorded in it
+        elif owner is not self and state.is_alive and not owner.query():
+            self.wait(owner)
+
+    def submit(
+        self,
+        task: Task,
+        prepare: Callable[[], None],
+        launch: Callable[[], None],
+        caller_waits: bool = False,
+    ) -> None:
+        """Queues a task with `launch`, after what can be refused without waiting in `prepare`.
+
+        The stream holds on to what the task uses from before `launch` until it has passed the task,
+        wherever an interrupt comes. An exception out of `launch` waits for the stream.
+        """
+        state = self.state
+        try:
+            with task.being_queued:
+                state.follow(task)
+                state.pending.append(task)
+                prepare()
+                task.may_be_queued = True
+                launch()
+                if not caller_waits:
+                    mark = Event()
+                    mark.record(self)
+                    task.mark = mark
+        except BaseException:
+            if task.may_be_queued:
+                state.wait()
+            else:
+                task.let_go()
+            raise
+        state.release_passed()
+
     def keep_until_passed(self, *objects: object) -> None:
         """Keeps objects alive until the stream has passed the work queued so far."""
-        event = Event()
-        event.record(self)
-        with self._state.lock:
-            self._state.pending.append((event, objects))
-        self._release_passed()
+        self.submit(Task(objects), _do_nothing, _do_nothing)
 
     def __enter__(self) -> "Stream":
         _thread.entered.append(self)
@@ -286,11 +342,9 @@ class Stream:
         trace: TracebackType | None,
     ) -> None:
         _thread.entered.pop()
-        self.synchronize()
+        if not self._is_inherited:
+            self.synchronize()
 
-    def _release_passed(self) -> None:
-        state = self._state
-        released = []  # let go of outside the lock
-        with state.lock:
-            while state.pending and state.pending[0][0].query():
-                released.append(state.pending.popleft())
+
+def _do_nothing() -> None:
+    pass

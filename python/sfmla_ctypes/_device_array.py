@@ -3,7 +3,7 @@
 
 import math
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,21 @@ from ._device import Stream, ensure_context
 from ._dlpack import CPU, export_array
 from ._dtypes import acl_type
 from ._errors import check, refuse
-from ._host_memory import host_memory
-from ._layout import Layout, layout_of
+from ._layout import Layout, byte_span, layout_of
 from ._library import ffi, lib
+from ._task import Task
+
+
+class _Write:
+    """A task that writes the bytes [begin, end)."""
+
+    def __init__(self, begin: int, end: int, task: Task) -> None:
+        self.begin = begin
+        self.end = end
+        self.task = task
+
+    def overlaps(self, begin: int, end: int) -> bool:
+        return self.begin < end and begin < self.end
 
 
 class DeviceMemory:
@@ -24,15 +36,15 @@ class DeviceMemory:
     def __init__(self, nbytes: int) -> None:
         self.nbytes = nbytes
         self.address = 0
-        self._writer: weakref.ref[Stream] | None = None
+        # Those whose end is unknown or bad. A set changes and is copied without running Python.
+        self._writes: set[_Write] = set()
         if nbytes == 0:
             return
         ensure_context()
-        pointer = ffi.new("void **")
-        code = lib.aclrtMalloc(pointer, nbytes, lib.ACL_MEM_MALLOC_HUGE_FIRST)
-        check("aclrtMalloc", code)
-        self.address = int(ffi.cast("uintptr_t", pointer[0]))
-        weakref.finalize(self, lib.aclrtFree, pointer[0]).atexit = False
+        holder = ffi.new("void **")
+        weakref.finalize(self, _free, holder).atexit = False
+        check("aclrtMalloc", lib.aclrtMalloc(holder, nbytes, lib.ACL_MEM_MALLOC_HUGE_FIRST))
+        self.address = int(ffi.cast("uintptr_t", holder[0]))
 
     def as_bytes(self) -> NDArray[np.uint8]:
         """NumPy view that keeps this object alive. Making it, or views of it, reads nothing."""
@@ -47,22 +59,52 @@ class DeviceMemory:
             "typestr": "|u1",
         }
 
-    def written_by(self, stream: Stream) -> None:
-        self._writer = weakref.ref(stream)
+    @property
+    def is_being_written(self) -> bool:
+        """False when every write is known to be good."""
+        return len(self._writes) > 0
 
-    def wait_on_host(self) -> None:
-        """Waits for the stream that wrote last and raises its error."""
-        # A stream that has been collected has finished its work.
-        writer = self._writer() if self._writer is not None else None
-        if writer is not None:
-            writer.synchronize()
-        self._writer = None
+    def wait_on_host(self, begin: int, end: int) -> None:
+        """Waits for the tasks that write the bytes and raises their failure."""
+        for write in self._writes_of(begin, end):
+            write.task.wait()
 
-    def wait_on_stream(self, stream: Stream) -> None:
-        """Lets later work of `stream` start after the stream that wrote last. No host wait."""
-        writer = self._writer() if self._writer is not None else None
-        if writer is not None and writer is not stream and not writer.query():
-            stream.wait(writer)
+    def is_read_by(self, task: Task, stream: Stream, begin: int, end: int) -> None:
+        """Orders a task behind those that write the bytes; raises a failure that is known."""
+        for write in self._writes_of(begin, end):
+            for state in tuple(write.task.streams):
+                state.follow(task)
+                stream.follow(state)
+            if write.task.failure is not None:
+                write.task.failure.throw()
+
+    def is_written_by(self, task: Task, stream: Stream, begin: int, end: int) -> None:
+        """Orders a task behind others that write the bytes, and remembers it."""
+        for write in self._writes_of(begin, end):
+            for state in tuple(write.task.streams):
+                stream.follow(state)
+        self._writes.add(_Write(begin, end, task))
+
+    def was_queued(self, task: Task) -> None:
+        """Forgets writes that the task, being queued now, covers."""
+        for new in tuple(self._writes):
+            if new.task is not task:
+                continue
+            for write in self._writes_of(new.begin, new.end):
+                is_covered = new.begin <= write.begin and write.end <= new.end
+                if is_covered and write.task is not task:
+                    self._writes.discard(write)
+
+    def _writes_of(self, begin: int, end: int) -> list[_Write]:
+        for write in tuple(self._writes):
+            if write.task.is_good:
+                self._writes.discard(write)
+        return [write for write in tuple(self._writes) if write.overlaps(begin, end)]
+
+
+def _free(holder: Any) -> None:
+    if holder[0] != ffi.NULL:
+        lib.aclrtFree(holder[0])
 
 
 class DeviceArray:
@@ -72,10 +114,16 @@ class DeviceArray:
     Views made by indexing and `reshape` share memory. Memory is released when no array and no
     queued task uses it.
 
-    Reading (`numpy`, `__dlpack__`, NumPy functions) waits for the stream that last wrote the array
-    and raises its error. A call on another stream waits for that stream without holding the host.
-    Overwriting (`copy_from`, `out=`) an array that a task on *another* stream may still read is the
-    caller's to order, with `Stream.wait` or `Stream.synchronize`.
+    Reading (`numpy`, `__dlpack__`, NumPy functions) waits for the stream that last wrote the array.
+    A call on another stream waits for that stream without holding the host. Overwriting
+    (`copy_from`, `out=`) an array that a task on *another* stream may still read is the caller's to
+    order, with `Stream.wait` or `Stream.synchronize`.
+
+    Reading raises the error (AclDeviceError) of the call that wrote what is read, each time, until
+    another call overwrites it; using it as input of a call raises it once it is known. The error of
+    a call beside it on the stream counts too where the two cannot be told apart: see Stream. After
+    `os.fork` an array stays readable in the child, unless the calls that write it had not ended:
+    then reading raises AclRuntimeError (107003).
 
     Attributes: shape, dtype, strides (bytes, as in NumPy), ndim, size, itemsize, nbytes.
     """
@@ -101,10 +149,13 @@ class DeviceArray:
         array = cls.empty(shape, dtype)
         if array.nbytes > 0:
             stream = stream or Stream.current()
-            pointer = ffi.cast("void *", array.address)
-            code = lib.aclrtMemsetAsync(pointer, array.nbytes, 0, array.nbytes, stream.handle)
-            check("aclrtMemsetAsync", code)
-            array._was_queued(stream)
+            nbytes, handle = array.nbytes, stream.handle
+
+            def fill() -> None:
+                pointer = ffi.cast("void *", array.address)
+                check("aclrtMemsetAsync", lib.aclrtMemsetAsync(pointer, nbytes, 0, nbytes, handle))
+
+            array._submit(fill, stream)
         return array
 
     @classmethod
@@ -118,9 +169,7 @@ class DeviceArray:
         acl_type("array", source.dtype)
         layout = layout_of("array", source)
         memory = DeviceMemory(layout.end - layout.begin)
-        ensure_context()
-        # A range that is registered in part, for a call of another thread, cannot be copied.
-        with host_memory.registered([source]):
+        if memory.nbytes > 0:
             _copy(memory.address, layout.begin, memory.nbytes, lib.ACL_MEMCPY_HOST_TO_DEVICE)
         return cls(memory, _same_layout(source, layout.begin, memory.as_bytes()))
 
@@ -189,8 +238,8 @@ class DeviceArray:
 
     def numpy(self) -> NDArray[Any]:
         """Copy in host memory, contiguous, after waiting for the stream that writes the array."""
-        self._memory.wait_on_host()
         layout = self.layout("array")
+        self._memory.wait_on_host(layout.begin, layout.end)
         copy = np.empty(layout.end - layout.begin, np.uint8)
         source, target = layout.begin, copy.__array_interface__["data"][0]
         _copy(target, source, copy.nbytes, lib.ACL_MEMCPY_DEVICE_TO_HOST)
@@ -209,15 +258,16 @@ class DeviceArray:
         self._require_contiguous("copy_from")
         if self.nbytes > 0:
             stream = stream or Stream.current()
-            self._memory.wait_on_stream(stream)
-            target = ffi.cast("void *", self.address)
-            pointer = ffi.cast("void *", source.__array_interface__["data"][0])
-            kind = lib.ACL_MEMCPY_HOST_TO_DEVICE
-            code = lib.aclrtMemcpyAsync(
-                target, self.nbytes, pointer, self.nbytes, kind, stream.handle
-            )
-            check("aclrtMemcpyAsync", code)
-            self._was_queued(stream, source)
+            handle = stream.handle
+
+            def copy() -> None:
+                target = ffi.cast("void *", self.address)
+                pointer = ffi.cast("void *", source.__array_interface__["data"][0])
+                sizes_and_kind = (self.nbytes, lib.ACL_MEMCPY_HOST_TO_DEVICE, handle)
+                code = lib.aclrtMemcpyAsync(target, self.nbytes, pointer, *sizes_and_kind)
+                check("aclrtMemcpyAsync", code)
+
+            self._submit(copy, stream, source)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
@@ -229,16 +279,26 @@ class DeviceArray:
 
     def __dlpack__(self, **options: Any) -> Any:
         """DLPack capsule of the same memory, after waiting for the stream that writes it."""
-        self._memory.wait_on_host()
+        self._memory.wait_on_host(*byte_span(self._view))
         return export_array(self._view, **options)
 
     def _require_contiguous(self, function: str) -> None:
         if not self._view.flags.c_contiguous:
             raise refuse(f"{function}: array has strides {self.strides}, must be contiguous")
 
-    def _was_queued(self, stream: Stream, *objects: object) -> None:
-        self._memory.written_by(stream)
-        stream.keep_until_passed(self._memory, *objects)
+    def is_read_by(self, task: Task, stream: Stream) -> None:
+        if self._memory.is_being_written:
+            self._memory.is_read_by(task, stream, *byte_span(self._view))
+
+    def is_written_by(self, task: Task, stream: Stream) -> None:
+        """For a contiguous array."""
+        self._memory.is_written_by(task, stream, self.address, self.address + self.nbytes)
+
+    def _submit(self, launch: Callable[[], None], stream: Stream, *objects: object) -> None:
+        """Queues what writes all of a contiguous array."""
+        task = Task((self._memory, *objects))
+        stream.submit(task, lambda: self.is_written_by(task, stream), launch)
+        self._memory.was_queued(task)
 
 
 def _copy(target: int, source: int, nbytes: int, kind: int) -> None:

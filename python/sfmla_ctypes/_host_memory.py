@@ -3,37 +3,47 @@
 
 The runtime lets a task touch device memory and registered host memory only. A range of memory can
 be registered once, while arrays of one call, or of calls in several threads, may share memory; the
-registry here merges and counts them.
+registry here merges them and knows the calls that use each range.
 
 What is registered is the memory of the array that owns it, so that views of one array never have to
 wait for each other, whatever their overlap.
 """
 
+import os
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._errors import check
+from ._errors import check, take_report
 from ._layout import byte_span
 from ._library import ffi, lib
+from ._task import release_passed_everywhere
+
+_POLL_SECONDS = 0.001
 
 
-@dataclass(eq=False)
 class _Range:
-    begin: int
-    end: int
-    users: int = 0
+    def __init__(self, begin: int, end: int) -> None:
+        self.begin = begin
+        self.end = end
+        self.users: list[Registration] = []
 
     def contains(self, other: "_Range") -> bool:
         return self.begin <= other.begin and other.end <= self.end
 
     def overlaps(self, other: "_Range") -> bool:
         return self.begin < other.end and other.begin < self.end
+
+    def is_used(self) -> bool:
+        return any(map(_is_open, tuple(self.users)))
+
+
+def _is_open(registration: "Registration") -> bool:
+    return registration.is_open
 
 
 def merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -68,59 +78,100 @@ def _is_accessible(address: int) -> bool:
 
 
 class HostMemory:
-    """Registered ranges of the process, with the number of calls that use each."""
+    """Registered ranges of the process, with the calls that use each.
+
+    A range is registered while any of its users is open. One that is left over, because an
+    interrupt came between, is removed by the next call.
+    """
 
     def __init__(self) -> None:
-        self._ranges: list[_Range] = []
-        self._changed = threading.Condition()
+        self._ranges: dict[int, _Range] = {}  # by begin
+        self._lock = threading.RLock()
 
-    @contextmanager
-    def registered(self, arrays: Iterable[NDArray[Any]]) -> Iterator[None]:
-        """Keeps the memory of NumPy arrays registered inside the `with` block.
+    def registered(self, arrays: Iterable[NDArray[Any]]) -> "Registration":
+        """Of the memory of NumPy arrays, to be opened."""
+        return Registration(self, [_Range(*span) for span in merge_spans(map(owned_span, arrays))])
 
-        Waits while a call of another thread holds a range that overlaps this memory without
-        containing it, as arrays of other packages can. Needs a context on this thread.
-        """
-        held: list[_Range] = []
-        try:
-            spans = merge_spans(owned_span(array) for array in arrays)
-            self._acquire([_Range(*span) for span in spans], held)
-            yield
-        finally:
-            self._release(held)
-
-    def _acquire(self, wanted: list[_Range], held: list[_Range]) -> None:
-        with self._changed:
+    def try_to_open(self, registration: "Registration", wanted: list[_Range]) -> bool:
+        """False while a range in use overlaps a wanted one without containing it."""
+        with self._lock:
+            self.remove_unused()
+            if any(map(self._is_blocked, wanted)):
+                return False
             # All or nothing: a call that waits holds no range, so calls cannot block each other.
-            self._changed.wait_for(lambda: not any(map(self._is_blocked, wanted)))
-            for span in wanted:
-                known = next((known for known in self._ranges if known.contains(span)), None)
-                if known is None:
-                    if _is_accessible(span.begin):
-                        continue
-                    _register(span)
-                    self._ranges.append(known := span)
-                known.users += 1
-                held.append(known)
+            registration.is_open = True
+            try:
+                for span in wanted:
+                    self._use(span, registration)
+            except BaseException:
+                registration.is_open = False
+                raise
+        return True
 
     def _is_blocked(self, span: _Range) -> bool:
-        return any(known.overlaps(span) and not known.contains(span) for known in self._ranges)
+        known_ranges = tuple(self._ranges.values())
+        return any(known.overlaps(span) and not known.contains(span) for known in known_ranges)
 
-    def _release(self, held: list[_Range]) -> None:
-        with self._changed:
-            for known in held:
-                known.users -= 1
-                if known.users == 0:
-                    self._ranges.remove(known)
-                    pointer = ffi.cast("void *", known.begin)
-                    check("aclrtHostUnregister", lib.aclrtHostUnregister(pointer))
-            self._changed.notify_all()
+    def _use(self, span: _Range, registration: "Registration") -> None:
+        for known in tuple(self._ranges.values()):
+            if known.contains(span):
+                known.users = [*filter(_is_open, tuple(known.users)), registration]
+                return
+        if not _is_accessible(span.begin):
+            span.users = [registration]
+            self._ranges[span.begin] = span  # first: an interrupted registration is undone
+            pointer = ffi.cast("void *", span.begin)
+            code = lib.aclrtHostRegisterV2(pointer, span.end - span.begin, lib.ACL_HOST_REG_MAPPED)
+            check("aclrtHostRegisterV2", code)
+
+    def remove_unused(self) -> None:
+        with self._lock:
+            for begin, known in tuple(self._ranges.items()):
+                if known.is_used():
+                    continue
+                code = lib.aclrtHostUnregister(ffi.cast("void *", begin))
+                if code == lib.ACL_ERROR_HOST_MEMORY_NOT_REGISTERED:
+                    take_report()  # an interrupt came before it was, or after it was undone
+                else:
+                    check("aclrtHostUnregister", code)
+                self._ranges.pop(begin, None)
+
+    def forget_users(self) -> None:
+        """In a new process: the threads whose calls use the ranges do not exist in it."""
+        self._lock = threading.RLock()
+        for known in self._ranges.values():
+            known.users.clear()
 
 
-def _register(span: _Range) -> None:
-    pointer = ffi.cast("void *", span.begin)
-    code = lib.aclrtHostRegisterV2(pointer, span.end - span.begin, lib.ACL_HOST_REG_MAPPED)
-    check("aclrtHostRegisterV2", code)
+class Registration:
+    """Memory of one call, registered from `open` to `close` or inside a `with` block."""
+
+    def __init__(self, memory: HostMemory, ranges: list[_Range]) -> None:
+        self.is_open = False
+        self._memory = memory
+        self._ranges = ranges
+
+    def open(self) -> None:
+        """Waits while a call of another thread holds a range that overlaps this memory without
+        containing it, as arrays of other packages can. Needs a context on this thread.
+        """
+        while not self._memory.try_to_open(self, self._ranges):
+            release_passed_everywhere()  # such as an interrupted call that nobody waits for
+            time.sleep(_POLL_SECONDS)
+
+    def close(self) -> None:
+        """May be called more than once."""
+        self.is_open = False
+        if self._ranges:
+            self._memory.remove_unused()
+
+    def __enter__(self) -> "Registration":
+        self.open()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
 host_memory = HostMemory()
+os.register_at_fork(after_in_child=host_memory.forget_users)

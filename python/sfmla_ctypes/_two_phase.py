@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two phases of an operator call: plan with descriptors, then queue on a stream."""
 
+import numbers
 import operator
 from collections.abc import Mapping
 from typing import Any, cast
@@ -8,9 +9,10 @@ from typing import Any, cast
 from ._arrays import Array, create_tensor
 from ._device import Stream, ensure_context
 from ._device_array import DeviceArray, DeviceMemory
-from ._errors import check, error_of, take_report
+from ._errors import check, refuse, take_report
 from ._host_memory import host_memory
 from ._library import ffi, lib
+from ._task import Task
 
 
 def integers(**values: Any) -> tuple[int, ...]:
@@ -28,10 +30,23 @@ def _integer(name: str, value: Any) -> int:
     return number
 
 
+def real(**values: Any) -> tuple[float, ...]:
+    """double attributes. TypeError for what is no real number, such as text or a truth value."""
+    return tuple(_real(name, value) for name, value in values.items())
+
+
+def _real(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: {value!r}, must be a real number")
+    return float(value)
+
+
 def c_string(name: str, value: str) -> Any:
     """A layout attribute as char*, alive as long as the returned object."""
     if not isinstance(value, str):
         raise TypeError(f"{name}: {value!r}, must be a str")
+    if "\0" in value:
+        raise refuse(f"{name}: {value!r}, must be text without NUL")
     return ffi.new("char[]", value.encode())
 
 
@@ -50,55 +65,87 @@ def run(
     """
     ensure_context()
     stream = stream or Stream.current()
-    operands = {**inputs, **outputs}
-    tensors = [create_tensor(name, array) for name, array in operands.items()]
-    arguments = (*tensors[: len(inputs)], *attributes, *tensors[len(inputs) :])
-    arrays = {name: array for name, array in operands.items() if array is not None}
-    memories = [array.memory for array in arrays.values() if isinstance(array, DeviceArray)]
-    host_arrays = [array for array in arrays.values() if not isinstance(array, DeviceArray)]
-    on_host = len(host_arrays) > 0
-    with host_memory.registered(host_arrays):
-        workspace, executor = _plan(api, arguments, stream)
-        for memory in memories:
-            memory.wait_on_stream(stream)
+    call = _Call(api, inputs, attributes, outputs, stream)
+    if not call.host_arrays:
+        call.submit()
+        return
+    with stream.state.turn:
+        stream.state.wait()  # so that an error of earlier work is not taken for one of this call
         try:
-            _queue(api, workspace, executor, stream)
-            for array in outputs.values():
-                if isinstance(array, DeviceArray):
-                    array.memory.written_by(stream)
-            if not on_host:
-                stream.keep_until_passed(workspace, *memories)
+            call.submit()
+            call.task.wait()
         finally:
-            # Also when interrupted: queued work must not outlive the registration.
-            if on_host:
-                stream.synchronize()
+            # Also when interrupted: what was queued ends before the caller's arrays change.
+            if call.task.may_be_queued and not call.task.is_over:
+                stream.state.wait()
 
 
-def _plan(api: str, arguments: tuple[Any, ...], stream: Stream) -> tuple[DeviceMemory, Any]:
-    """Phase one: the workspace and the executor."""
-    nbytes, executor = ffi.new("uint64_t *"), ffi.new("aclOpExecutor **")
-    name = f"{api}GetWorkspaceSize"
-    check(name, getattr(lib, name)(*arguments, nbytes, executor))
-    try:
-        return _workspace(stream, nbytes[0]), executor[0]
-    except BaseException:
-        lib.aclDestroyAclOpExecutor(executor[0])
-        raise
+class _Call:
+    """The two phases of one call."""
+
+    def __init__(
+        self,
+        api: str,
+        inputs: Mapping[str, Array | None],
+        attributes: tuple[Any, ...],
+        outputs: Mapping[str, Array | None],
+        stream: Stream,
+    ) -> None:
+        self.api = api
+        self.stream = stream
+        self.inputs = [array for array in inputs.values() if isinstance(array, DeviceArray)]
+        self.outputs = [array for array in outputs.values() if isinstance(array, DeviceArray)]
+        operands = {**inputs, **outputs}
+        self.host_arrays = [
+            array
+            for array in operands.values()
+            if array is not None and not isinstance(array, DeviceArray)
+        ]
+        tensors = [create_tensor(name, array) for name, array in operands.items()]
+        self.arguments = (*tensors[: len(inputs)], *attributes, *tensors[len(inputs) :])
+        self.registration = host_memory.registered(self.host_arrays)
+        memories = [array.memory for array in (*self.inputs, *self.outputs)]
+        self.task = Task((*memories, *self.host_arrays), self.registration.close)
+        self.workspace = DeviceMemory(0)
+        self.executor = ffi.new("aclOpExecutor **")
+
+    def submit(self) -> None:
+        try:
+            waits = len(self.host_arrays) > 0
+            self.stream.submit(self.task, self._prepare, self._launch, waits)
+        except BaseException:
+            if self.executor[0] != ffi.NULL:
+                lib.aclDestroyAclOpExecutor(self.executor[0])  # ours unless it was queued
+                take_report()
+            raise
+        for array in self.outputs:
+            array.memory.was_queued(self.task)
+
+    def _prepare(self) -> None:
+        """Phase one, and the order behind other streams."""
+        self.registration.open()
+        nbytes = ffi.new("uint64_t *")
+        name = f"{self.api}GetWorkspaceSize"
+        check(name, getattr(lib, name)(*self.arguments, nbytes, self.executor))
+        self.workspace = _workspace(self.stream, nbytes[0])
+        self.task.objects = (*self.task.objects, self.workspace)
+        for array in self.inputs:
+            array.is_read_by(self.task, self.stream)
+        for array in self.outputs:
+            array.is_written_by(self.task, self.stream)
+
+    def _launch(self) -> None:
+        """Phase two."""
+        pointer = ffi.cast("void *", self.workspace.address)
+        phase_two = getattr(lib, self.api)
+        handle = self.stream.handle
+        check(self.api, phase_two(pointer, self.workspace.nbytes, self.executor[0], handle))
 
 
 def _workspace(stream: Stream, nbytes: int) -> DeviceMemory:
     """Workspace of at least `nbytes`, shared by the calls of a stream, which run in turn."""
-    with stream.lock:
-        if stream.workspace is None or stream.workspace.nbytes < nbytes:
-            stream.workspace = DeviceMemory(nbytes)
-        return cast(DeviceMemory, stream.workspace)
-
-
-def _queue(api: str, workspace: DeviceMemory, executor: Any, stream: Stream) -> None:
-    """Phase two."""
-    pointer = ffi.cast("void *", workspace.address)
-    code = getattr(lib, api)(pointer, workspace.nbytes, executor, stream.handle)
-    if code != 0:
-        error = error_of(code, api, take_report())
-        lib.aclDestroyAclOpExecutor(executor)  # a refused executor is still ours
-        raise error
+    state = stream.state
+    with state.lock:
+        if state.workspace is None or state.workspace.nbytes < nbytes:
+            state.workspace = DeviceMemory(nbytes)
+        return cast(DeviceMemory, state.workspace)

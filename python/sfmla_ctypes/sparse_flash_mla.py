@@ -8,7 +8,7 @@ import numpy as np
 from ._arrays import Array, ArrayLike, as_arrays, as_output, empty
 from ._device import Stream
 from ._device_array import DeviceArray
-from ._two_phase import c_string, integers, run
+from ._two_phase import c_string, integers, real, run
 
 _API = "aclnnSparseFlashMla"
 
@@ -130,7 +130,7 @@ def sparse_flash_mla(
         metadata=metadata,
     )
     attributes = (
-        float(softmax_scale),
+        *real(softmax_scale=softmax_scale),
         *integers(
             cmp_ratio=cmp_ratio,
             ori_mask_mode=ori_mask_mode,

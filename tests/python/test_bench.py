@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``sfmla bench``: what it computes from times, and one tiny run. No time decides a test."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from sfmla_ctypes.bench import campaign, peer_numpy, peer_slabs, workloads
+from sfmla_ctypes.bench.checking import OWN_LIMIT, PEER_LIMIT, checked_error
+from sfmla_ctypes.bench.compare import compare, load_base
+from sfmla_ctypes.bench.engine_peer import PeerEngine
+from sfmla_ctypes.bench.engine_sfmla import SfmlaEngine
+from sfmla_ctypes.bench.probes import BenchError, fma_peak
+from sfmla_ctypes.bench.report import results_table
+from sfmla_ctypes.bench.results import Report, Samples, speedup_of, summarize
+from sfmla_ctypes.bench.roofline import roof, save_roofline
+from sfmla_ctypes.bench.sweeps import AXES, Axis, find_cliffs, summarize_sweep
+from sfmla_ctypes.bench.timing import Round
+from sfmla_ctypes.bench.workloads import WORKLOADS, Shape, Work, Workload
+from sfmla_ctypes.cli import main
+from sfmla_ctypes.plots import PlotError
+from sfmla_ctypes.reference import Call
+from sfmla_ctypes.reference import sparse_flash_mla as reference_attention
+
+TINY = Shape(2, 3, 300, heads=4, topk=20, cmp_ratio=4, page_tokens=32)
+WINDOW = Shape(1, 5, 140, heads=2)
+WORK = Work(flop=1000, kv_bytes=50, moved_bytes=100)
+
+
+def samples(name: str, seconds: list[float], threads: int = 1, work: Work = WORK) -> Samples:
+    """Rounds whose processor time is ``seconds``, whose wall time is twice that, at peak 100."""
+    rounds = tuple(Round(one, 2 * one, 100.0, 0.5) for one in seconds)
+    return Samples(name, threads, work, rounds, error=0.001, extra_bytes=1 << 19)
+
+
+def report_of(*results: Any) -> Report:
+    return Report(
+        version="1",
+        processor="some",
+        instruction_set="avx2",
+        dtype="bfloat16",
+        rounds=3,
+        peers={"numpy": "2", "torch": None},
+        peak_gflop_per_second=100.0,
+        read_gigabytes_per_second=10.0,
+        call_overhead_seconds=1e-4,
+        results=results,
+    )
+
+
+def bench(*words: object, exit_code: int = 0) -> Result:
+    result = CliRunner().invoke(main, ["bench", *map(str, words)])
+    assert result.exit_code == exit_code, (result.output, result.exception)
+    return result
+
+
+# Calls that are measured.
+
+
+def test_work_counts_attended_keys_and_each_row_once() -> None:
+    work = workloads.measure_work(Call(**workloads.build(WINDOW, "bfloat16")))
+    assert work.flop == 5 * 128 * 2 * 4 * 512
+    assert work.kv_bytes == (128 + 4) * 1024  # windows of neighbours overlap
+    assert work.moved_bytes == work.kv_bytes + 2 * 5 * 2 * 512 * 2
+
+
+def test_gaps_and_wide_tables_are_as_wide_as_they_say() -> None:
+    plain = workloads.build(TINY, "float16")
+    shape = replace(TINY, table_factor=3, page_stride_factor=2)
+    spread = workloads.build(shape, "float16")
+    assert spread["ori_kv"].shape == plain["ori_kv"].shape
+    assert spread["ori_kv"].strides[0] == 2 * plain["ori_kv"].strides[0]
+    assert spread["ori_block_table"].shape[1] == 3 * plain["ori_block_table"].shape[1]
+    # Loading checks rows against the reference.
+    assert SfmlaEngine().load(shape, "float16").work.flop == 6 * (128 + 20) * 4 * 4 * 512
+
+
+@pytest.mark.parametrize("shape", [TINY, WINDOW, Shape(2, 2, 700, heads=1, cmp_ratio=128)])
+def test_a_row_alone_answers_as_in_its_call(shape: Shape) -> None:
+    arguments = workloads.build(shape, "bfloat16")
+    whole, _ = reference_attention(**arguments)
+    for row in range(len(whole)):
+        alone, _ = reference_attention(**workloads.only_row(shape, arguments, row))
+        np.testing.assert_array_equal(alone[0], whole[row])
+
+
+def test_a_long_context_keeps_only_the_pages_of_windows() -> None:
+    arguments = workloads.build(Shape(2, 1, 1 << 20, heads=1, cmp_ratio=128), "bfloat16")
+    assert arguments["ori_kv"].shape == (1 + 2 * 1, 128, 1, 512)
+    assert arguments["cmp_kv"].shape[0] == 1 + 2 * 64
+
+
+def test_a_wrong_row_is_not_timed() -> None:
+    arguments = workloads.build(WINDOW, "bfloat16")
+    found = reference_attention(**arguments)[0].astype(arguments["q"].dtype)
+    assert checked_error("x", WINDOW, arguments, found, OWN_LIMIT["bfloat16"]) > 0
+    found[4, 1, 7] = np.nan  # in the last of the rows that are looked at
+    with pytest.raises(BenchError, match=r"^x: largest relative error nan, must be at most"):
+        checked_error("x", WINDOW, arguments, found, OWN_LIMIT["bfloat16"])
+
+
+# Peers.
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("shape", [TINY, WINDOW])
+@pytest.mark.parametrize("cut", [peer_slabs.gathered, peer_slabs.shared])
+@pytest.mark.parametrize("tokens", [1, 2, 16])
+def test_every_cut_gives_the_answer(shape: Shape, dtype: str, cut: Any, tokens: int) -> None:
+    arguments = workloads.build(shape, dtype)
+    inputs = peer_slabs.peer_inputs(arguments, shape.query_tokens)
+    peer = peer_numpy.NumpyPeer(inputs)
+    for slab in cut(inputs, tokens):
+        for bind in peer.tasks().values():
+            bind(slab)()
+    checked_error("numpy", shape, arguments, peer.output(), PEER_LIMIT[dtype])
+
+
+def test_torch_gives_the_answer() -> None:
+    pytest.importorskip("torch", reason="the peer PyTorch is not installed")
+    from sfmla_ctypes.bench.peer_torch import TorchPeer
+
+    loaded = PeerEngine(TorchPeer, TorchPeer.describe).load(TINY, "bfloat16")
+    assert all(name.startswith("torch-") for name in loaded.candidates)
+
+
+def test_lists_over_a_long_prefix_are_not_shared() -> None:
+    long = Shape(1, 16, 16384, heads=1, topk=64, cmp_ratio=4)
+    inputs = peer_slabs.peer_inputs(workloads.build(long, "bfloat16"), 16)
+    assert not peer_slabs.is_worth_sharing(inputs, 16)
+    inputs = peer_slabs.peer_inputs(workloads.build(WINDOW, "bfloat16"), 5)
+    assert peer_slabs.is_worth_sharing(inputs, 5)
+    assert not peer_slabs.is_worth_sharing(inputs, 6)  # more than a request has
+
+
+def test_only_the_torch_worker_imports_torch() -> None:
+    code = "import sys, sfmla_ctypes.bench.worker as w, sfmla_ctypes.cli; w.make_engine('numpy'); "
+    code += "print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+# From rounds to results.
+
+
+def test_results_are_medians_of_ratios() -> None:
+    own = samples("sfmla", [20.0, 10.0, 40.0])
+    peers = [samples("slow", [40.0, 40.0, 80.0]), samples("fast", [10.0, 20.0, 60.0])]
+    result = summarize("w", own, peers, 0.6, 1.4)
+    assert result.seconds == 20
+    assert result.fraction_of_peak == pytest.approx(1000 / 20 / 100)
+    assert result.gflop_per_second == pytest.approx(50e-9)
+    assert [peer.name for peer in result.peers] == ["fast", "slow"]
+    assert result.ratio == pytest.approx(1.5)  # of 0.5, 2 and 1.5
+    assert result.peers[1].ratio == pytest.approx(2.0)
+
+
+def test_two_threads_count_wall_time_and_two_peaks() -> None:
+    result = summarize("w", samples("sfmla", [10.0], threads=2), [], None, None)
+    assert result.seconds == 20
+    assert result.fraction_of_peak == pytest.approx(1000 / 20 / 200)
+    assert result.ratio is None
+
+
+def test_speedup_pairs_rounds() -> None:
+    one, two = samples("a", [10.0, 30.0, 20.0]), samples("a", [5.0, 10.0, 16.0], threads=2)
+    assert speedup_of(one, two) == pytest.approx(2.0)
+
+
+def test_the_table_marks_what_misses_its_target() -> None:
+    own, peer = samples("sfmla", [20.0]), samples("peer", [30.0])
+    row = results_table(report_of(summarize("w", own, [peer], 0.6, 1.4))).rows[0]
+    assert row[:8] == ("w", "1", "2e+04", "0.0", "0.50!", "0.60", "1.50", "1.40")
+    assert row[8:] == ("0.00", "0.50", "-", "0.5")
+    big = replace(own, extra_bytes=4 << 20, workspace_bytes=2 << 20)
+    row = results_table(report_of(summarize("w", big, [], None, None))).rows[0]
+    assert row[4:] == ("0.50", "-", "-", "-", "0.00", "4.00!", "2.00", "0.5")
+
+
+# Sweeps.
+
+
+@pytest.mark.parametrize(
+    ("fractions", "seconds", "expected"),
+    [
+        ([0.7, 0.3, 0.7], [1, 2, 1], [False, True, False]),
+        ([0.7, 0.4, 0.7], [1, 2, 1], [False, False, False]),
+        ([0.2, 0.4, 0.8], [1, 1, 1], [False, False, False]),  # a floor of time
+        ([0.2, 0.6, 0.8], [2, 1, 1], [True, False, False]),  # less work, twice the time
+        ([0.8, 0.8, 0.3], [1, 1, 3], [False, False, True]),
+        ([0.8], [1], [False]),
+    ],
+)
+def test_cliffs(fractions: list[float], seconds: list[float], expected: list[bool]) -> None:
+    assert find_cliffs(fractions, seconds) == expected
+
+
+def test_points_are_compared_with_the_plain_one() -> None:
+    found = {1: samples("a", [10.0, 20.0]), 2: samples("a", [11.0, 22.0])}
+    sweep = summarize_sweep(Axis("table_factor", "CSA", (1, 2), plain=1), found)
+    assert [point.time_ratio for point in sweep.points] == [1.0, pytest.approx(1.1)]
+    sweep = summarize_sweep(Axis("heads", "CSA", (1, 2)), found)
+    assert [point.time_ratio for point in sweep.points] == [None, None]
+
+
+def test_axes_name_sizes_and_ascend() -> None:
+    for axis in AXES:
+        assert len(axis.shapes()) == len(axis.values)
+        assert list(axis.values) == sorted(axis.values)
+        assert axis.plain is None or axis.plain in axis.values
+
+
+# Comparison with an earlier run.
+
+
+def test_compare_finds_what_became_slower(tmp_path: Path) -> None:
+    base = report_of(summarize("a", samples("s", [10.0]), [], None, None))
+    path = tmp_path / "base.json"
+    path.write_text(json.dumps(base.as_dict()))
+    now = report_of(
+        summarize("a", samples("s", [12.0]), [], None, None),
+        summarize("b", samples("s", [12.0]), [], None, None),
+    )
+    changes = compare(load_base(path), now)
+    assert [change.is_regression for change in changes] == [True, False]
+    assert changes[0].change == pytest.approx(10 / 12 - 1)
+    assert changes[1].change is None
+    with pytest.raises(BenchError, match=r"^base: dtype bfloat16, must be float16 as in this run"):
+        compare(load_base(path), replace(now, dtype="float16"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [("{", "cannot be read as JSON"), ("[]", "schema None"), ('{"schema": 0}', "schema 0, must")],
+)
+def test_a_base_that_is_none_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "base.json"
+    path.write_text(text)
+    assert sentence in bench("--compare", path, exit_code=2).stderr
+
+
+# The picture.
+
+
+def test_the_roof_is_the_lower_of_two() -> None:
+    found = roof(report_of(), 2, np.array([1.0, 10.0, 100.0]))
+    np.testing.assert_allclose(found, [20.0, 200.0, 200.0])
+
+
+def test_the_roofline_is_saved(tmp_path: Path) -> None:
+    own = summarize("w", samples("s", [1.0]), [], None, None)
+    save_roofline(report_of(own, replace(own, threads=2)), tmp_path / "roof.svg")
+    assert "<svg" in (tmp_path / "roof.svg").read_text()
+    with pytest.raises(PlotError, match="no workload was measured"):
+        save_roofline(report_of(), tmp_path / "roof.svg")
+
+
+# One tiny run.
+
+
+@pytest.fixture
+def tiny_workloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(WORKLOADS, "decode-CSA", Workload(TINY, 0.7, {1: 1.7, 2: 2.0}, 1.85))
+    monkeypatch.setattr(campaign, "AXES", (Axis("table_factor", "CSA", (1, 2), plain=1),))
+    monkeypatch.setattr("sfmla_ctypes.bench.sweeps.BASES", {"CSA": TINY})
+    monkeypatch.setattr(campaign, "PEERS", ("numpy",))
+
+
+@pytest.mark.usefixtures("tiny_workloads")
+def test_a_run_fills_the_schema(tmp_path: Path) -> None:
+    picture = tmp_path / "roof.png"
+    words = ["--workload", "decode-CSA", "--rounds", 1, "--sweep", "--json", "--plot", picture]
+    result = CliRunner().invoke(main, ["bench", *map(str, words)])
+    assert result.exit_code in (0, 1), (result.output, result.exception)  # 1: a cliff, by noise
+    found = json.loads(result.stdout)
+    assert set(found) == {*report_of().as_dict(), "changes"}
+    rows = [(row["workload"], row["threads"]) for row in found["results"]]
+    assert rows == [("decode-CSA", 1), ("decode-CSA", 2)]
+    row = found["results"][0]
+    assert row["flop"] == 6 * (128 + 20) * 4 * 4 * 512
+    assert row["target_fraction"] == 0.7
+    assert row["peers"][0]["name"].startswith("numpy-float32 ")
+    assert row["fraction_of_peak"] > 0
+    speedups = [(one["busy_processes"], one["target"]) for one in found["speedups"]]
+    assert speedups == [(0, 1.85), (1, 1.2)]
+    assert [point["value"] for point in found["sweeps"][0]["points"]] == [1, 2]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("tiny_workloads")
+def test_a_run_prints_tables() -> None:
+    words = ["--workload", "decode-CSA", "--threads", 1, "--rounds", 1, "--no-peers"]
+    text = bench(*words).stdout
+    assert "FMA peak of one core" in text
+    assert "peers: not measured" in text
+    assert "decode-CSA" in text
+
+
+def test_a_wrong_instruction_set_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SFMLA_ISA", "abacus")
+    words = ["--workload", "decode-SWA", "--threads", 1, "--rounds", 1, "--no-peers"]
+    assert "abacus" in bench(*words, exit_code=2).stderr
+
+
+def test_the_probe_counts_operations() -> None:
+    assert fma_peak() > 1e8  # a slow emulator does more
+
+
+def test_every_workload_says_what_is_expected() -> None:
+    for workload in WORKLOADS.values():
+        assert workload.peak_fraction is not None or workload.speedup is not None
+        assert workload.has_peers == (workload.peak_fraction is not None)

@@ -1,0 +1,498 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interrupts at every place, forks, and errors of streams that several callers use."""
+
+import dis
+import gc
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+from operator_calls import arguments_of, on_device, plan
+
+import sfmla_ctypes as sfmla
+from reference.cases import Case, build
+from reference.compare import assert_same_bits
+from sfmla_ctypes import DeviceArray, Stream
+from sfmla_ctypes._device import ensure_context
+from sfmla_ctypes._host_memory import HostMemory, host_memory
+from sfmla_ctypes._library import ffi, lib
+from sfmla_ctypes._two_phase import c_string, real
+
+ffi.cdef("int usleep(unsigned int microseconds);", override=True)
+C_LIBRARY = ffi.dlopen(None)
+MODULES = {"_task.py", "_device.py", "_device_array.py", "_host_memory.py", "_two_phase.py"}
+# Python looks for signals behind these; the bytecode of every other kind runs on.
+CHECKED = {"RESUME", "JUMP_BACKWARD", "JUMP_ABSOLUTE"}
+
+CALL = build(Case("swa", ("BSND", "BSND"), rows=(2,), tokens=(8,)))
+ARGUMENTS = arguments_of(CALL) | {"metadata": plan(CALL)}
+EXPECTED = sfmla.sparse_flash_mla(**ARGUMENTS)
+BAD_PLAN = np.zeros(1024, np.int32)
+
+
+def keep_busy(stream: Stream, milliseconds: int) -> None:
+    function = ffi.cast("void (*)(void *)", ffi.addressof(C_LIBRARY, "usleep"))
+    microseconds = ffi.cast("void *", milliseconds * 1000)
+    assert lib.aclrtLaunchHostFunc(stream.handle, function, microseconds) == 0
+
+
+Place = tuple[CodeType, int, CodeType | None, int]
+
+
+class Interrupt:
+    """Raises KeyboardInterrupt at the first place, where a signal can come, that is not known."""
+
+    def __init__(self, known: set[Place]) -> None:
+        self.where = ""
+        self._known = known
+        self._opcodes: dict[FrameType, str] = {}
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> Any:
+        if frame.f_code.co_filename.rpartition("/")[2] not in MODULES:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            before = self._opcodes.get(frame, "")
+            self._opcodes[frame] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            if before.startswith("CALL") or before in CHECKED:
+                self._visit(frame)
+        return self
+
+    def _visit(self, frame: FrameType) -> None:
+        caller = frame.f_back
+        above = (None, 0) if caller is None else (caller.f_code, caller.f_lasti)
+        place: Place = (frame.f_code, frame.f_lasti, *above)
+        if place not in self._known:
+            self._known.add(place)
+            self.where = f"{frame.f_code.co_name}:{frame.f_lineno}"
+            raise KeyboardInterrupt
+
+
+def interrupted(function: Callable[[], Any], known: set[Place]) -> str:
+    """Where the function was interrupted; "" when it ended before that."""
+    interrupt = Interrupt(known)
+    before = sys.gettrace()
+    sys.settrace(interrupt)
+    try:
+        function()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(before)
+    return interrupt.where
+
+
+def host_call() -> None:
+    found = sfmla.sparse_flash_mla(**{**ARGUMENTS, "q": CALL.q.copy()})
+    assert_same_bits(found[0], EXPECTED[0])
+
+
+def device_call() -> None:
+    arguments = on_device(ARGUMENTS)
+    keep_busy(Stream.current(), 2)
+    found = sfmla.sparse_flash_mla(**arguments)
+    del arguments
+    assert_same_bits(found[0].numpy(), EXPECTED[0])
+
+
+def mixed_call() -> None:
+    out = DeviceArray.zeros(CALL.q.shape, CALL.q.dtype)
+    sfmla.sparse_flash_mla(**ARGUMENTS, out=out)
+    assert_same_bits(out.numpy(), EXPECTED[0])
+
+
+def copies() -> None:
+    array = DeviceArray.zeros(1000, np.float32)
+    keep_busy(Stream.current(), 2)
+    array.copy_from(np.ones(1000, np.float32))
+    assert array.numpy().sum() == 1000
+
+
+def streams() -> None:
+    with Stream() as stream:
+        keep_busy(stream, 2)
+        array = DeviceArray.zeros(1000, np.float32)
+        sfmla.Device().synchronize()
+    del stream
+    assert array.numpy().sum() == 0
+
+
+# Python reports an interrupt inside a finalizer as a warning.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("function", [host_call, device_call, mixed_call, copies, streams])
+def test_interrupt_at_any_place_harms_nothing(function: Callable[[], None]) -> None:
+    function()
+    free_bytes = sfmla.Device().memory.free_bytes
+    known: set[Place] = set()
+    while where := interrupted(function, known):
+        # Another thread: a lock that was left locked would not stop this one.
+        other = threading.Thread(target=function, daemon=True)
+        other.start()
+        other.join(30)
+        assert not other.is_alive(), where
+        host_memory.remove_unused()
+        assert not host_memory._ranges, where
+    gc.collect()
+    assert len(known) > 50
+    assert sfmla.Device().memory.free_bytes >= free_bytes - 2**20
+
+
+def test_interrupt_behind_queueing_keeps_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Stream()
+    array = DeviceArray.empty(CALL.q.shape, CALL.q.dtype)
+    memory = weakref.ref(array.memory)
+    arguments = on_device(ARGUMENTS)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    keep_busy(stream, 100)
+    with monkeypatch.context() as patch:
+        patch.setattr(sfmla.Event, "record", interrupt)
+        patch.setattr("sfmla_ctypes._task.StreamState.wait", interrupt)  # a second one
+        with pytest.raises(KeyboardInterrupt):
+            sfmla.sparse_flash_mla(**arguments, out=array, stream=stream)
+    del array
+    gc.collect()
+    assert not stream.query()
+    assert memory() is not None
+    stream.synchronize()
+    gc.collect()
+    assert memory() is None
+
+
+def test_interrupted_call_does_not_block_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = bytearray(CALL.ori_kv.nbytes + 1024)
+
+    def call_on(begin: int) -> None:
+        kv = np.frombuffer(memoryview(cache)[begin : begin + CALL.ori_kv.nbytes], CALL.q.dtype)
+        sfmla.sparse_flash_mla(**{**ARGUMENTS, "ori_kv": kv.reshape(CALL.ori_kv.shape)})
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(HostMemory, "remove_unused", interrupt)
+        patch.setattr("sfmla_ctypes._task.Task.let_go", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            call_on(0)
+    other = threading.Thread(target=call_on, args=(1024,), daemon=True)
+    other.start()
+    other.join(30)
+    assert not other.is_alive()
+
+
+def test_undone_registration_is_tolerated() -> None:
+    ensure_context()
+    memory, array = HostMemory(), np.zeros(1000)
+    with memory.registered([array]):
+        begin = next(iter(memory._ranges))
+        assert lib.aclrtHostUnregister(ffi.cast("void *", begin)) == 0
+    with memory.registered([array]):
+        assert lib.aclrtHostUnregister(ffi.cast("void *", begin)) == 0
+
+
+def queue(stream: Stream, **changes: Any) -> DeviceArray:
+    """attn_out of the call with device arrays, not waited for."""
+    return sfmla.sparse_flash_mla(**on_device(ARGUMENTS) | changes, stream=stream)[0]
+
+
+def queue_bad(stream: Stream, **changes: Any) -> DeviceArray:
+    return queue(stream, metadata=DeviceArray.from_numpy(BAD_PLAN), **changes)
+
+
+def assert_fails(array: DeviceArray) -> None:
+    for _ in range(2):
+        with pytest.raises(sfmla.AclDeviceError, match="metadata") as caught:
+            array.numpy()
+        assert caught.value.code == 507018
+
+
+def wait_in_thread(stream: Stream) -> None:
+    def wait() -> None:
+        with pytest.raises(sfmla.AclDeviceError):
+            stream.synchronize()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    thread.join()
+
+
+def wait_for_device(_: Stream) -> None:
+    with pytest.raises(sfmla.AclDeviceError):
+        sfmla.Device().synchronize()
+
+
+def wait_by_host_call(stream: Stream) -> None:
+    found = sfmla.sparse_flash_mla(**ARGUMENTS, stream=stream)
+    assert_same_bits(found[0], EXPECTED[0])
+
+
+def wait_by_another_array(stream: Stream) -> None:
+    assert_fails(queue_bad(stream))
+
+
+def test_wait_for_the_device_waits_for_streams_of_others() -> None:
+    ensure_context()
+    default = ffi.cast("void *", 0)  # not made by this package
+    function = ffi.cast("void (*)(void *)", ffi.addressof(C_LIBRARY, "usleep"))
+    assert lib.aclrtLaunchHostFunc(default, function, ffi.cast("void *", 50_000)) == 0
+    start = time.monotonic()
+    sfmla.Device().synchronize()
+    assert time.monotonic() - start > 0.03
+
+
+@pytest.mark.parametrize(
+    "wait", [wait_in_thread, wait_for_device, wait_by_host_call, wait_by_another_array]
+)
+def test_failed_array_fails_whoever_waited_first(wait: Callable[[Stream], None]) -> None:
+    stream = Stream()
+    bad = queue_bad(stream)
+    wait(stream)
+    assert_fails(bad)
+    assert_same_bits(queue(stream).numpy(), EXPECTED[0])
+
+
+def test_failed_array_fails_after_its_stream_is_gone() -> None:
+    stream = Stream()
+    bad = queue_bad(stream)
+    del stream
+    gc.collect()
+    assert_fails(bad)
+
+
+def test_error_of_a_stream_is_raised_once_by_its_waits() -> None:
+    stream = Stream()
+    bad = queue_bad(stream)
+    sfmla.sparse_flash_mla(**ARGUMENTS, stream=stream)  # waits, and is not to blame
+    with pytest.raises(sfmla.AclDeviceError, match="SparseFlashMla"):
+        stream.synchronize()
+    stream.synchronize()
+    assert_fails(bad)
+    stream.synchronize()
+
+
+def test_arrays_between_two_waits_share_an_error() -> None:
+    stream = Stream()
+    before = queue(stream)
+    stream.synchronize()
+    bad, beside = queue_bad(stream), queue(stream)
+    with pytest.raises(sfmla.AclDeviceError):
+        stream.synchronize()
+    after = queue(stream)
+    assert_fails(bad)
+    assert_fails(beside)
+    assert_same_bits(before.numpy(), EXPECTED[0])
+    assert_same_bits(after.numpy(), EXPECTED[0])
+
+
+def test_failure_follows_the_values_to_another_stream() -> None:
+    first, second = Stream(), Stream()
+    keep_busy(first, 50)
+    bad = queue_bad(first)
+    result = queue(second, q=bad)
+    second.synchronize()
+    with pytest.raises(sfmla.AclDeviceError):
+        first.synchronize()
+    assert_fails(result)
+    with pytest.raises(sfmla.AclDeviceError):
+        queue(second, q=bad)
+
+
+def test_failure_ends_with_the_bytes() -> None:
+    stream = Stream()
+    array = DeviceArray.zeros((2, *CALL.q.shape), CALL.q.dtype, stream=stream)
+    stream.synchronize()
+    queue_bad(stream, out=array[0])
+    assert not array[1].numpy().any()
+    assert_fails(array[0])
+    assert_fails(array)
+    queue(stream, out=array[0])
+    assert_same_bits(array[0].numpy(), EXPECTED[0])
+    assert not array.numpy()[1].any()
+
+
+def test_refused_call_leaves_the_failure_of_its_output() -> None:
+    stream = Stream()
+    bad = queue_bad(stream)
+    assert_fails(bad)
+    with pytest.raises(sfmla.AclParamError):
+        queue(stream, out=bad, softmax_scale=float("nan"))
+    assert_fails(bad)
+
+
+def test_calls_with_numpy_on_one_stream_raise_their_own_error_only() -> None:
+    stream = Stream()
+    wrong: list[str] = []
+
+    def repeat(arguments: dict[str, Any], is_bad: bool) -> None:
+        for _ in range(100):
+            try:
+                found = sfmla.sparse_flash_mla(**arguments, stream=stream)
+                assert_same_bits(found[0], EXPECTED[0])
+                failed = False
+            except sfmla.AclDeviceError:
+                failed = True
+            if failed != is_bad:
+                wrong.append(f"bad={is_bad} failed={failed}")
+
+    calls = [(ARGUMENTS, False), (ARGUMENTS | {"metadata": BAD_PLAN}, True), (ARGUMENTS, False)]
+    threads = [threading.Thread(target=repeat, args=call) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_tasks_do_not_pile_up_without_waits() -> None:
+    stream, array = Stream(), DeviceArray.zeros(8, np.float32)
+    for _ in range(200):
+        array.copy_from(np.ones(8, np.float32), stream=stream)
+        while not stream.query():
+            time.sleep(0.0001)
+    assert len(stream.state.pending) <= 1
+    assert len(stream.state.tasks()) <= 2
+    assert len(array.memory._writes) <= 2
+
+
+FORK = """
+import os, sys, threading, traceback
+import numpy as np
+import sfmla_ctypes as sfmla
+from sfmla_ctypes import DeviceArray, Stream
+from sfmla_ctypes._library import ffi, lib
+
+def in_child(function):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            function()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+
+def attend(to_array=lambda array: array):
+    ones = to_array(np.ones((1, 2, 8, 512), np.float16))
+    words = sfmla.sparse_flash_mla_metadata(
+        8, 1, 512, batch_size=1, max_seqlen_q=2, max_seqlen_ori_kv=2, has_cmp_kv=False
+    )
+    out, _ = sfmla.sparse_flash_mla(
+        ones, ori_kv=ones[:, :, :1], sinks=to_array(np.full(8, -np.inf, np.float32)),
+        metadata=to_array(words),
+    )
+    assert (np.asarray(out) == 1).all()
+
+def work():
+    attend()
+    attend(DeviceArray.from_numpy)
+    assert DeviceArray.zeros(8, "f4").numpy().sum() == 0
+    sfmla.Device().synchronize()
+
+def refuses(function):
+    try:
+        function()
+    except sfmla.AclRuntimeError as error:
+        assert error.code == 107003, error
+    else:
+        raise AssertionError(function)
+"""
+
+FORKS = {
+    "after work": """
+work()
+in_child(work)
+work()
+""",
+    "inside blocks of a stream": """
+with Stream() as stream:
+    DeviceArray.zeros(8, "f4")
+    in_child(work)
+    pid = os.fork()
+    if pid == 0:
+        work()
+        refuses(stream.synchronize)
+        assert Stream.current() is not stream
+if pid == 0:
+    work()
+    os._exit(0)
+assert os.waitpid(pid, 0)[1] == 0
+""",
+    "with arrays": """
+copied = DeviceArray.from_numpy(np.arange(8))
+waited = DeviceArray.zeros(8, "f4")
+waited.numpy()
+finished = DeviceArray.zeros(8, "f4")
+while not Stream.current().query():
+    pass
+def read():
+    assert copied.numpy().sum() == 28
+    assert waited.numpy().sum() == 0
+    assert finished.numpy().sum() == 0
+in_child(read)
+read()
+""",
+    "with a failed array": """
+ones = DeviceArray.from_numpy(np.ones((1, 2, 8, 512), np.float16))
+bad, _ = sfmla.sparse_flash_mla(
+    ones, ori_kv=ones[:, :, :1], sinks=DeviceArray.zeros(8, "f4"),
+    metadata=DeviceArray.from_numpy(np.zeros(1024, np.int32)),
+)
+while not Stream.current().query():
+    pass
+def read():
+    try:
+        bad.numpy()
+    except sfmla.AclDeviceError as error:
+        assert error.code == 507018
+    else:
+        raise AssertionError
+in_child(read)
+read()
+""",
+    "with unfinished work": """
+ffi.cdef("int usleep(unsigned int microseconds);")
+usleep = ffi.cast("void (*)(void *)", ffi.addressof(ffi.dlopen(None), "usleep"))
+assert lib.aclrtLaunchHostFunc(Stream.current().handle, usleep, ffi.cast("void *", 10**6)) == 0
+late = DeviceArray.zeros(8, "f4")
+event = sfmla.Event()
+event.record()
+def read():
+    refuses(late.numpy)
+    refuses(event.synchronize)
+    late.copy_from(np.ones(8, "f4"))
+    assert late.numpy().sum() == 8
+in_child(read)
+assert late.numpy().sum() == 0
+""",
+}
+
+
+@pytest.mark.parametrize("script", FORKS.values(), ids=FORKS)
+def test_fork(script: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORK + script], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("value", ["1", True, None, 1j, np.ones(1)], ids=repr)
+def test_real_attributes(value: Any) -> None:
+    with pytest.raises(TypeError, match=r"softmax_scale: .*must be a real number"):
+        real(softmax_scale=value)
+    assert real(softmax_scale=np.float32(0.5), other=2) == (0.5, 2.0)
+
+
+def test_layout_with_nul_is_refused() -> None:
+    with pytest.raises(sfmla.AclParamError, match=r"layout_q: .*must be text without NUL"):
+        sfmla.sparse_flash_mla(**ARGUMENTS | {"layout_q": "BSND\0TND"})
+    assert ffi.string(c_string("layout_q", "TND")) == b"TND"
