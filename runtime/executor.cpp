@@ -35,8 +35,8 @@ HandleTable<Executor>& Executors() {
 
 Status Spent() {
   return Status(ACLNN_ERR_PARAM_INVALID,
-                "executor: already consumed by a phase two, call phase one again or make it "
-                "repeatable");
+                "executor: already consumed by a phase two, or destroyed; call phase one again or "
+                "make it repeatable");
 }
 
 Result<std::shared_ptr<Executor>> FindForRun(const char* op_name, aclOpExecutor* handle) {
