@@ -20,7 +20,7 @@ from sfmla_ctypes.bench.engine_sfmla import SfmlaEngine
 from sfmla_ctypes.bench.probes import BenchError, fma_peak
 from sfmla_ctypes.bench.report import results_table
 from sfmla_ctypes.bench.results import Report, Samples, speedup_of, summarize
-from sfmla_ctypes.bench.roofline import roof, save_roofline
+from sfmla_ctypes.bench.roofline import MARKERS, roof, save_roofline
 from sfmla_ctypes.bench.sweeps import AXES, Axis, find_cliffs, summarize_sweep
 from sfmla_ctypes.bench.timing import Round
 from sfmla_ctypes.bench.workloads import WORKLOADS, Shape, Work, Workload
@@ -252,6 +252,10 @@ def test_a_base_that_is_none_is_refused(tmp_path: Path, text: str, sentence: str
 def test_the_roof_is_the_lower_of_two() -> None:
     found = roof(report_of(), 2, np.array([1.0, 10.0, 100.0]))
     np.testing.assert_allclose(found, [20.0, 200.0, 200.0])
+
+
+def test_every_workload_has_a_marker() -> None:
+    assert len(WORKLOADS) <= len(set(MARKERS))
 
 
 def test_the_roofline_is_saved(tmp_path: Path) -> None:

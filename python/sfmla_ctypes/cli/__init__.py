@@ -10,6 +10,7 @@ from __future__ import annotations
 import click
 
 from .. import __version__
+from .bench import bench
 from .case import case
 from .demo import demo
 from .info import info
@@ -23,5 +24,5 @@ def main() -> None:
     """Sparse attention over latent KV caches (SparseFlashMla), on this machine's processor."""
 
 
-for command in (demo, case, run, plan, info):
+for command in (demo, case, run, plan, info, bench):
     main.add_command(command)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run against an earlier one, by fraction of peak: absolute rates move with the machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .probes import BenchError
+from .results import SCHEMA, Report
+
+REGRESSION = 0.10  # of the base; smaller changes are noise on a shared machine
+
+
+@dataclass(frozen=True)
+class Change:
+    """One workload with one number of threads; None where the base did not measure it."""
+
+    workload: str
+    threads: int
+    base_fraction: float | None
+    fraction: float
+
+    @property
+    def change(self) -> float | None:
+        """Relative; negative is slower."""
+        return self.fraction / self.base_fraction - 1 if self.base_fraction else None
+
+    @property
+    def is_regression(self) -> bool:
+        return self.change is not None and self.change < -REGRESSION
+
+
+def load_base(path: Path) -> dict[str, Any]:
+    """A report that --json wrote. Raises BenchError for anything else."""
+    try:
+        base = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BenchError(f"{path}: cannot be read as JSON, {error}") from error
+    schema = base.get("schema") if isinstance(base, dict) else None
+    if schema != SCHEMA:
+        raise BenchError(f"{path}: schema {schema}, must be {SCHEMA}, as `sfmla bench --json`")
+    assert isinstance(base, dict)
+    return base
+
+
+def check_comparable(base: Mapping[str, Any], instruction_set: str, dtype: str) -> None:
+    """Raise BenchError unless the base was measured with the same kernels on the same type."""
+    for name, found in (("instruction_set", instruction_set), ("dtype", dtype)):
+        if base[name] != found:
+            raise BenchError(f"base: {name} {base[name]}, must be {found} as in this run")
+
+
+def compare(base: Mapping[str, Any], report: Report) -> list[Change]:
+    """The change of every result of the report. Raises BenchError as ``check_comparable``."""
+    check_comparable(base, report.instruction_set, report.dtype)
+    before = {(row["workload"], row["threads"]): row["fraction_of_peak"] for row in base["results"]}
+    return [
+        Change(
+            workload=row.workload,
+            threads=row.threads,
+            base_fraction=before.get((row.workload, row.threads)),
+            fraction=row.fraction_of_peak,
+        )
+        for row in report.results
+    ]

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``sfmla bench``: how fast the operator is here, beside the machine's peak and its peers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from ..bench import report as tables
+from ..bench.campaign import Plan, run
+from ..bench.compare import Change, check_comparable, compare, load_base
+from ..bench.probes import BenchError, instruction_set
+from ..bench.results import Report
+from ..bench.roofline import save_roofline
+from ..bench.workloads import WORKLOADS
+from ..cases import DTYPES
+from ..plots import check_can_plot
+from .options import FILE
+from .output import json_option, print_json, print_table
+from .refusals import Refusal, as_refusals
+
+
+@click.command()
+@click.option(
+    "--workload",
+    "workloads",
+    multiple=True,
+    type=click.Choice(list(WORKLOADS)),
+    help="Measure only this one; may be repeated.",
+)
+@click.option(
+    "--threads",
+    multiple=True,
+    type=click.IntRange(min=1),
+    default=(1, 2),
+    show_default=True,
+    help="Number of threads; may be repeated.",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(list(DTYPES)),
+    default="bfloat16",
+    show_default=True,
+    help="Type of q and caches.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Times that everything is measured, in turns.",
+)
+@click.option(
+    "--peers/--no-peers",
+    "with_peers",
+    default=True,
+    help="Whether to measure NumPy, and PyTorch where it is installed.",
+)
+@click.option(
+    "--sweep",
+    "with_sweep",
+    is_flag=True,
+    help="Vary one size at a time and look for cliffs; no workload unless --workload names it.",
+)
+@click.option(
+    "--compare", "base_file", type=FILE, metavar="BASE", help="An earlier --json to compare with."
+)
+@click.option("--plot", type=FILE, help="Save a roofline in this picture file.")
+@json_option
+@click.pass_context
+def bench(
+    context: click.Context,
+    /,
+    workloads: tuple[str, ...],
+    threads: tuple[int, ...],
+    dtype: str,
+    rounds: int,
+    with_peers: bool,
+    with_sweep: bool,
+    base_file: Path | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure SparseFlashMla on serving shapes, in turns with its peers.
+
+    GFLOP/s count attended keys only; the peak is that of float32 multiply-adds, probed before every
+    round. One thread is measured in processor time, more in wall time. Sweeps use the first number
+    of threads. Exit code 1: a cliff, or a workload more than 10 % slower than in BASE.
+    """
+    chosen = workloads or (() if with_sweep else tuple(WORKLOADS))
+    plan = Plan(chosen, sorted(set(threads)), dtype, rounds, with_peers, with_sweep)
+    with _bench_refusals():
+        if plot is not None:
+            check_can_plot(plot)
+        base = None if base_file is None else load_base(base_file)
+        if base is not None:
+            check_comparable(base, instruction_set(), dtype)
+        with Console(stderr=True).status("starting") as status:
+            report = run(plan, status.update)
+        changes = [] if base is None else compare(base, report)
+        if plot is not None:
+            save_roofline(report, plot)
+    if as_json:
+        print_json(report.as_dict() | {"changes": [asdict(change) for change in changes]})
+    else:
+        _print_report(report, changes)
+    if _has_failed(report, changes):
+        context.exit(1)
+
+
+@contextmanager
+def _bench_refusals() -> Iterator[None]:
+    try:
+        with as_refusals():
+            yield
+    except BenchError as error:
+        raise Refusal(str(error)) from error
+
+
+def _has_failed(report: Report, changes: list[Change]) -> bool:
+    has_cliff = any(point.is_cliff for sweep in report.sweeps for point in sweep.points)
+    return has_cliff or any(change.is_regression for change in changes)
+
+
+def _print_report(report: Report, changes: list[Change]) -> None:
+    for line in tables.summary(report):
+        click.echo(line)
+    shown = [tables.results_table(report), tables.peers_table(report)]
+    shown += [tables.speedups_table(report), tables.comparison_table(changes)]
+    shown += [tables.sweep_table(sweep) for sweep in report.sweeps]
+    for table in shown:
+        if table.rows:
+            print_table(table.title, table.columns, table.rows)
