@@ -47,6 +47,7 @@ def results_table(report: Report) -> Table:
         "target",
         "x best peer",
         "target",
+        "x float32",
         "KV GB/s",
         "extra MiB",
         "workspace",
@@ -85,7 +86,7 @@ def speedups_table(report: Report) -> Table:
             f"{speedup.busy_processes} busy" if speedup.busy_processes else "alone",
             str(speedup.threads),
             _judged(speedup.ratio, speedup.target),
-            _target(speedup.target),
+            _number(speedup.target),
         )
         for speedup in report.speedups
     ]
@@ -133,9 +134,10 @@ def _result_row(result: Result) -> tuple[str, ...]:
         _milliseconds(result.seconds),
         f"{result.gflop_per_second:.1f}",
         _judged(result.fraction_of_peak, result.target_fraction),
-        _target(result.target_fraction),
+        _number(result.target_fraction),
         "-" if result.ratio is None else _judged(result.ratio, result.target_ratio),
-        _target(result.target_ratio),
+        _number(result.target_ratio),
+        _number(result.precise_ratio),
         f"{result.kv_gigabytes_per_second:.2f}",
         _extra(result),
         _mebibytes(result.workspace_bytes),
@@ -155,8 +157,8 @@ def _judged(value: float, target: float | None) -> str:
     return f"{value:.2f}{MISSED if is_missed else ''}"
 
 
-def _target(target: float | None) -> str:
-    return "-" if target is None else f"{target:.2f}"
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
 
 
 def _time_ratio(ratio: float | None) -> str:

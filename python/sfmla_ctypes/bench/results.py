@@ -16,6 +16,7 @@ from .timing import Round
 from .workloads import Work
 
 SCHEMA = 1
+PRECISE = "-float32"  # ends the names of products that round nothing to 16 bits
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,11 @@ class PeerResult:
     error: float
     extra_bytes: int | None
 
+    @property
+    def is_precise(self) -> bool:
+        """Whether probabilities stay in float32, as they do in the library."""
+        return self.name.split()[0].endswith(PRECISE)
+
 
 @dataclass(frozen=True)
 class Result:
@@ -84,6 +90,11 @@ class Result:
     def ratio(self) -> float | None:
         """Times faster than the best peer."""
         return self.peers[0].ratio if self.peers else None
+
+    @property
+    def precise_ratio(self) -> float | None:
+        """Times faster than the best peer that computes in float32."""
+        return next((peer.ratio for peer in self.peers if peer.is_precise), None)
 
 
 @dataclass(frozen=True)
