@@ -28,7 +28,8 @@ extern "C" __attribute__((visibility("default"))) double SfmlaReadRate() {
     uint64_t sum = 0;
     for (const uint64_t word : words) sum += word;
     asm volatile("" : : "r"(sum));  // the sum is needed, or no word would be read
-    best = std::max(best, static_cast<double>(kWords * sizeof(uint64_t)) / (ThreadSeconds() - start));
+    best =
+        std::max(best, static_cast<double>(kWords * sizeof(uint64_t)) / (ThreadSeconds() - start));
   }
   return best;
 }
