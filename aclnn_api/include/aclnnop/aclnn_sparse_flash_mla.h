@@ -152,7 +152,8 @@ extern "C" {
 //
 // Phase one reads no device memory and waits for nothing, so these are found when the task runs,
 // and reported by the next synchronize of the stream. Index lists cannot be wrong: list() in
-// section 1 covers every value.
+// section 1 covers every value. A negative top-k length counts as 0 here [here]; the planner, which
+// sees the same tensor, refuses it.
 //   prefix sums        start at 0, do not decrease, end within the tensor
 //   seqused            0 <= value <= tokens or rows the tensor has for that request
 //   cmpResidualKv      0 <= value < ratio
