@@ -2,7 +2,7 @@
 #include "op_host/common/launch_builder.h"
 
 #include "base/checked_math.h"
-#include "op_kernel/sparse_flash_mla/workspace_layout.h"
+#include "op_kernel/common/workspace_layout.h"
 
 namespace sfmla {
 

@@ -6,9 +6,9 @@
 #include "base/checked_math.h"
 #include "base/thread_pool.h"
 #include "op_kernel/arch/cpu/tile_kernels.h"
+#include "op_kernel/common/row_attention.h"
+#include "op_kernel/common/schedule.h"
 #include "op_kernel/sparse_flash_mla/cpu_kernel.h"
-#include "op_kernel/sparse_flash_mla/row_attention.h"
-#include "op_kernel/sparse_flash_mla_metadata/schedule.h"
 
 namespace sfmla {
 namespace {
@@ -20,12 +20,12 @@ int64_t SplitSlots(const SparseFlashMlaProblem& problem) {
   return std::min(rows * RowBlocks::kMaxChunks, kMaxSplitSlots);
 }
 
-SparseFlashMlaWorkspace PlanWorkspace(const SparseFlashMlaProblem& problem, const CpuTarget& target,
-                                      WorkspaceSum* sum) {
+AttentionWorkspace PlanWorkspace(const SparseFlashMlaProblem& problem, const CpuTarget& target,
+                                 WorkspaceSum* sum) {
   const int64_t padded_heads = AlignUp(problem.rules.heads, target.head_alignment);
-  SparseFlashMlaWorkspace out;
+  AttentionWorkspace out;
   out.threads = target.threads;
-  out.scratch_bytes = ThreadScratch::Bytes(padded_heads);
+  out.scratch_bytes = ThreadScratch::Bytes(padded_heads, problem.rules.has_rope != 0);
   out.scratch_offset = sum->Add(out.threads * out.scratch_bytes);
   out.split_slots = SplitSlots(problem);
   out.split_offset = sum->Add(out.split_slots * SplitSlotFloats(padded_heads) *

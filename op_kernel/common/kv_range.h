@@ -49,8 +49,9 @@ inline int64_t CompressedThreshold(const AttentionRules& rules, const RequestLen
                              lengths.cmp);
 }
 
-// The candidates of a row: tokens of a dense part, or list positions of an indexed part. An indexed
-// part may attend to fewer: a negative entry ends its list, one outside the range is skipped.
+// The candidates of a row: tokens of a dense part, or those that the entries of an index list name.
+// An indexed part may attend to fewer: a negative entry ends its list, a token outside the range is
+// skipped.
 struct RowCandidates {
   TokenRange ori_range;
   int64_t cmp_threshold = 0;
@@ -63,8 +64,10 @@ inline RowCandidates CandidatesOf(const AttentionRules& rules, const RequestLeng
   RowCandidates out;
   if (rules.has_ori) {
     out.ori_range = OriginalRange(rules, lengths, row);
+    const int64_t list_block = rules.ori_list_block;
+    const int64_t blocks = (out.ori_range.end + list_block - 1) / list_block;
     out.ori_count =
-        rules.ori_topk > 0 ? std::min(rules.ori_topk, out.ori_range.end) : out.ori_range.size();
+        rules.ori_topk > 0 ? std::min(rules.ori_topk, blocks) * list_block : out.ori_range.size();
   }
   out.cmp_threshold = CompressedThreshold(rules, lengths, row);
   out.cmp_count =

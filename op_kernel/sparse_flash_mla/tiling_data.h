@@ -6,23 +6,10 @@
 #include <type_traits>
 
 #include "op_kernel/common/attention_call.h"
-#include "op_kernel/sparse_flash_mla/workspace_layout.h"
+#include "op_kernel/common/cache_geometry.h"
+#include "op_kernel/common/workspace_layout.h"
 
 namespace sfmla {
-
-// Where the tokens of one cache lie. Token j of request b starts at
-//   packed   (first_token(b) + j) * token_stride
-//   batched  b * outer_stride + j * token_stride
-//   paged    page * outer_stride + (j % page_tokens) * token_stride, page = table[b][j /
-//   page_tokens]
-struct CacheGeometry {
-  int64_t outer_extent = 0;  // pages (paged) or requests (batched)
-  int64_t outer_stride = 0;
-  int64_t token_stride = 0;
-  int64_t page_tokens = 0;    // rows of a page
-  int64_t table_columns = 0;  // pages a request's table row can name
-  int64_t tokens = 0;  // tokens a request has room for: S (batched), T (packed), table (paged)
-};
 
 struct SparseFlashMlaTiling {
   AttentionRules rules;
@@ -35,14 +22,14 @@ struct SparseFlashMlaTiling {
   CacheGeometry cmp;
   int32_t return_softmax_lse = 0;  // flag: 0 or 1
   int32_t block_tokens = 0;        // planning unit along KV, as the metadata operator used
-  SparseFlashMlaWorkspace workspace;
+  AttentionWorkspace workspace;
 };
 
 // It travels as bytes: no gaps, so that equal calls have equal bytes.
 static_assert(std::is_trivially_copyable_v<SparseFlashMlaTiling>);
 static_assert(sizeof(SparseFlashMlaTiling) == sizeof(AttentionRules) + 4 * sizeof(int32_t) +
                                                   3 * sizeof(int64_t) + 2 * sizeof(CacheGeometry) +
-                                                  sizeof(SparseFlashMlaWorkspace));
+                                                  sizeof(AttentionWorkspace));
 
 // Operand slots, in the order of the C arguments.
 namespace smla_operand {

@@ -6,7 +6,7 @@
 
 #include "base/format.h"
 #include "op_kernel/sparse_flash_mla_metadata/call_digest.h"
-#include "op_kernel/sparse_flash_mla_metadata/schedule.h"
+#include "op_kernel/common/schedule.h"
 #include "op_kernel/sparse_flash_mla_metadata/tiling_data.h"
 
 namespace sfmla {
@@ -72,7 +72,7 @@ Status Plan(const SparseFlashMlaMetadataTiling& tiling, const KernelCall& call, 
       CheckTopkLengths("cmp_topk_length", topk.cmp, tiling.cmp_topk_lengths, lengths));
 
   BuildSchedule(tiling.rules, lengths, topk,
-                {tiling.cube_cores, tiling.vector_cores, tiling.block_tokens}, out);
+                {tiling.cube_cores, tiling.vector_cores, tiling.block_tokens}, &out->schedule);
   out->magic = kMagic;
   out->version = kFormatVersion;
   out->digest = DigestOf(tiling.rules, lengths);

@@ -12,42 +12,15 @@
 #include <array>
 #include <cstdint>
 
+#include "op_kernel/common/schedule_records.h"
+
 namespace sfmla {
 
 inline constexpr int kMetadataWords = 1024;
-inline constexpr int kCubeRecords = 36;
-inline constexpr int kVectorRecords = 72;
 inline constexpr int kVectorRecordsBegin = 324;
 inline constexpr int kHeaderBegin = 900;
 inline constexpr uint32_t kMagic = 0x414C4D53;  // "SMLA" in memory order
 inline constexpr uint32_t kFormatVersion = 1;
-
-// Work lies in the order request -> query row -> KV block (512 candidates, original part first). A
-// core does everything from its start up to, not including, its end.
-struct CubeRecord {
-  uint32_t enable;
-  uint32_t request_start;  // upstream: bn2_start
-  uint32_t row_start;      // m_start
-  uint32_t block_start;    // s2_start
-  uint32_t request_end;
-  uint32_t row_end;
-  uint32_t block_end;
-  uint32_t first_split_slot;   // workspace slot of the core's first partial result
-  uint32_t max_blocks_of_row;  // most KV blocks any row of the core has
-};
-
-// One row split between cores has one partial result per chunk; this core merges heads
-// [head_start, head_start + head_count) of them.
-struct VectorRecord {
-  uint32_t enable;
-  uint32_t request;
-  uint32_t row;
-  uint32_t first_split_slot;
-  uint32_t slot_count;
-  uint32_t head_start;
-  uint32_t head_count;
-  uint32_t unused;
-};
 
 // What the plan was made for, a word or a 64-bit hash a fact, so that a mismatch can be named.
 struct CallDigest {
@@ -77,15 +50,13 @@ struct CallDigest {
 };
 
 struct Metadata {
-  std::array<CubeRecord, kCubeRecords> cube;
-  std::array<VectorRecord, kVectorRecords> vector;
+  Schedule schedule;
   uint32_t magic;
   uint32_t version;
   CallDigest digest;
   std::array<uint32_t, kMetadataWords - kHeaderBegin - 2 - sizeof(CallDigest) / 4> zero;
 };
 
-static_assert(sizeof(CubeRecord) == 9 * 4 && sizeof(VectorRecord) == 8 * 4);
 static_assert(sizeof(Metadata) == kMetadataWords * 4);
 static_assert(kCubeRecords * 9 == kVectorRecordsBegin);
 static_assert(kVectorRecordsBegin + kVectorRecords * 8 == kHeaderBegin);

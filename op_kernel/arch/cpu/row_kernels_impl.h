@@ -69,21 +69,32 @@ inline void SumLanes(const Vec (&sums)[kCount], float* totals) {
   }
 }
 
-// Scores of kKeys keys and kHeads heads; kKeys * kHeads <= kRowSums.
+// What the blocks of ScoreRows have in common.
+struct ScoreRowsCall {
+  const float* query;
+  KeyRows keys;
+  KeyPart part;
+  int padded_heads;
+  bool onto_scores;
+  float* scores;
+};
+
+// Scores of kKeys keys from `key` on and kHeads heads from `head` on; kKeys * kHeads <= kRowSums.
 template <ElementType kType, int kKeys, int kHeads>
-inline void ScoreRowBlock(const float* query, const uint16_t* const* rows, int padded_heads,
-                          float* scores) {
+inline void ScoreRowBlock(const ScoreRowsCall& call, int key, int head) {
+  const float* query = call.query + head * call.part.stride;
+  const uint16_t* const* rows = call.keys.rows + key;
   Vec sums[kKeys * kHeads] = {};
-  for (int d = 0; d < kDim; d += kLanes) {
+  for (int d = 0; d < call.part.width; d += kLanes) {
     Vec keys[kKeys];
 #pragma GCC unroll 16
     for (int k = 0; k < kKeys; ++k) keys[k] = Widen<kType>(rows[k] + d);
 #pragma GCC unroll 8
     for (int h = 0; h < kHeads; ++h) {
-      const Vec head = Load(query + h * kTileStride + d);
+      const Vec head_elements = Load(query + h * call.part.stride + d);
 #pragma GCC unroll 16
       for (int k = 0; k < kKeys; ++k) {
-        sums[k * kHeads + h] = Fma(head, keys[k], sums[k * kHeads + h]);
+        sums[k * kHeads + h] = Fma(head_elements, keys[k], sums[k * kHeads + h]);
       }
     }
   }
@@ -91,24 +102,28 @@ inline void ScoreRowBlock(const float* query, const uint16_t* const* rows, int p
   SumLanes(sums, totals);
 #pragma GCC unroll 16
   for (int k = 0; k < kKeys; ++k) {
+    float* scores = call.scores + (key + k) * call.padded_heads + head;
 #pragma GCC unroll 8
-    for (int h = 0; h < kHeads; ++h) scores[k * padded_heads + h] = totals[k * kHeads + h];
+    for (int h = 0; h < kHeads; ++h) {
+      scores[h] = call.onto_scores ? scores[h] + totals[k * kHeads + h] : totals[k * kHeads + h];
+    }
   }
 }
 
-template <ElementType kType, int kHeads>
-inline void ScoreRowsOfHeads(const float* query, const uint16_t* const* rows, int keys,
-                             int padded_heads, float* scores) {
-  constexpr int kKeys = kRowSums / kHeads;
-  int key = 0;
-  for (; key + kKeys <= keys; key += kKeys) {
-    ScoreRowBlock<kType, kKeys, kHeads>(query, rows + key, padded_heads,
-                                        scores + key * padded_heads);
+template <ElementType kType>
+struct ScoreRowsOfHeads {
+  ScoreRowsCall call;
+
+  template <int kHeads>
+  void Run(int head) const {
+    constexpr int kKeys = kRowSums / kHeads;
+    int key = 0;
+    for (; key + kKeys <= call.keys.count; key += kKeys) {
+      ScoreRowBlock<kType, kKeys, kHeads>(call, key, head);
+    }
+    for (; key < call.keys.count; ++key) ScoreRowBlock<kType, 1, kHeads>(call, key, head);
   }
-  for (; key < keys; ++key) {
-    ScoreRowBlock<kType, 1, kHeads>(query, rows + key, padded_heads, scores + key * padded_heads);
-  }
-}
+};
 
 // kHeads heads x kVectors vectors of the output; `column` is the first element of a row.
 template <ElementType kType, int kHeads, int kVectors>
@@ -160,21 +175,6 @@ inline void AccumulateRowsOfHeads(const float* scores, const uint16_t* const* ro
 }
 
 template <ElementType kType>
-struct ScoreRowsCall {
-  const float* query;
-  const uint16_t* const* rows;
-  int keys;
-  int padded_heads;
-  float* scores;
-
-  template <int kHeads>
-  void Run(int head) const {
-    ScoreRowsOfHeads<kType, kHeads>(query + head * kTileStride, rows, keys, padded_heads,
-                                    scores + head);
-  }
-};
-
-template <ElementType kType>
 struct AccumulateRowsCall {
   const float* scores;
   const uint16_t* const* rows;
@@ -193,18 +193,17 @@ struct AccumulateRowsCall {
   }
 };
 
-void ScoreRows(ElementType type, const float* query, const uint16_t* const* rows, int keys,
-               int heads, int padded_heads, float* scores) {
+void ScoreRows(ElementType type, const float* query, const KeyRows& keys, const KeyPart& part,
+               const HeadCount& heads, Onto onto, float* scores) {
   // The lanes of no head must hold finite numbers: they go through the softmax too.
-  for (int k = 0; k < keys; ++k) {
-    for (int h = heads; h < padded_heads; ++h) scores[k * padded_heads + h] = 0;
+  for (int k = 0; k < keys.count; ++k) {
+    for (int h = heads.heads; h < heads.padded_heads; ++h) scores[k * heads.padded_heads + h] = 0;
   }
+  const ScoreRowsCall call{query, keys, part, heads.padded_heads, onto == Onto::kScores, scores};
   if (type == ElementType::kBfloat16) {
-    return ForBlocks<kScoreHeads>(
-        heads, ScoreRowsCall<ElementType::kBfloat16>{query, rows, keys, padded_heads, scores});
+    return ForBlocks<kScoreHeads>(heads.heads, ScoreRowsOfHeads<ElementType::kBfloat16>{call});
   }
-  ForBlocks<kScoreHeads>(
-      heads, ScoreRowsCall<ElementType::kFloat16>{query, rows, keys, padded_heads, scores});
+  ForBlocks<kScoreHeads>(heads.heads, ScoreRowsOfHeads<ElementType::kFloat16>{call});
 }
 
 void AccumulateRows(ElementType type, const float* scores, const uint16_t* const* rows, int keys,

@@ -3,8 +3,8 @@
 //
 // Everything is float32 and laid out so that neither product packs or transposes the keys:
 //
-//   tile    (keys, kTileStride)  widened KV rows, key and value at once
-//   query   (kHeadDim, heads)    transposed query rows, in panels: see QueryFloats
+//   tile    (keys, stride)       widened KV rows, key and value at once
+//   query   (width, heads)       transposed query rows, in panels: see transpose_query
 //   scores  (keys, padded_heads) scores, then probabilities, of one tile
 //   out     (heads, kHeadDim)    running sum of probability x value
 //
@@ -21,8 +21,15 @@
 namespace sfmla {
 
 inline constexpr int kTileKeys = 64;
+
+// A run of elements that query and key multiply: how many, and how far apart widened rows lie.
+struct KeyPart {
+  int width;
+  int stride;
+};
 // 2 KiB rows would all fall onto the same few cache sets; one more cache line avoids that.
-inline constexpr int kTileStride = kHeadDim + 16;
+inline constexpr KeyPart kLatentPart{static_cast<int>(kHeadDim), static_cast<int>(kHeadDim) + 16};
+inline constexpr KeyPart kRopePart{static_cast<int>(kRopeDim), static_cast<int>(kRopeDim) + 16};
 
 enum class ElementType : int32_t { kFloat16 = 0, kBfloat16 = 1 };
 
@@ -31,6 +38,14 @@ struct SoftmaxState {
   float* max;
   float* sum;
   float* rescale;
+};
+
+// What a product starts from.
+enum class Onto : uint8_t { kNothing, kScores };
+
+struct HeadCount {
+  int heads;
+  int padded_heads;
 };
 
 // The 16-bit rows of a tile.
@@ -45,13 +60,17 @@ struct TileKernels {
   int few_heads;       // up to so many heads the *_rows products are the faster ones
 
   // rows[k] -> tile row k, widened to float32.
-  void (*widen_rows)(ElementType type, const uint16_t* const* rows, int num_rows, float* tile);
+  void (*widen_rows)(ElementType type, const uint16_t* const* rows, int num_rows,
+                     const KeyPart& part, float* tile);
 
-  // q (heads, kHeadDim) -> query, zero-padded to padded_heads.
-  void (*transpose_query)(ElementType type, const uint16_t* q, int heads, float* query);
+  // q (heads, width) -> query, zero-padded to padded_heads: panels of a few vectors of heads,
+  // (width, heads of the panel) each.
+  void (*transpose_query)(ElementType type, const uint16_t* q, int heads, const KeyPart& part,
+                          float* query);
 
-  // scores[k][h] = sum over d of query[d][h] * tile[k][d]
-  void (*score)(const float* query, const float* tile, int keys, int padded_heads, float* scores);
+  // scores[k][h] = (0 or scores[k][h]) + sum over d of query[d][h] * tile[k][d]
+  void (*score)(const float* query, const float* tile, int keys, const KeyPart& part,
+                int padded_heads, Onto onto, float* scores);
 
   // scores -> exp(scores * scale - max), with max, sum and rescale brought up to date. Start with
   // max = kLowestScore, sum = 0.
@@ -63,10 +82,10 @@ struct TileKernels {
                      const float* rescale, bool first, const KeyRows& next, float* out);
 
   // The same two products for few heads, where widening a tile costs more than it saves: the keys
-  // are read as they are and `query` is (heads, kTileStride), not transposed. The order of
-  // summation is fixed too, but another one.
-  void (*score_rows)(ElementType type, const float* query, const uint16_t* const* rows, int keys,
-                     int heads, int padded_heads, float* scores);
+  // are read as they are and `query` is (heads, stride), not transposed. The order of summation is
+  // fixed too, but another one.
+  void (*score_rows)(ElementType type, const float* query, const KeyRows& keys, const KeyPart& part,
+                     const HeadCount& heads, Onto onto, float* scores);
   void (*accumulate_rows)(ElementType type, const float* scores, const uint16_t* const* rows,
                           int keys, int heads, int padded_heads, const float* rescale, bool first,
                           const KeyRows& next, float* out);

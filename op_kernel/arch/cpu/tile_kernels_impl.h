@@ -28,29 +28,32 @@ constexpr int kPanelHeads = kBlockVectors * kLanes;
 constexpr int kDepthBlock = 16384 / (4 * kPanelHeads);
 
 static_assert(kDim % kDepthBlock == 0 && kDim % kPanelHeads == 0);
+static_assert(kRopeDim % kLanes == 0);
 
 template <ElementType kType>
-void WidenRowsOf(const uint16_t* const* rows, int num_rows, float* tile) {
+void WidenRowsOf(const uint16_t* const* rows, int num_rows, const KeyPart& part, float* tile) {
   for (int k = 0; k < num_rows; ++k) {
-    float* to = tile + k * kTileStride;
-    for (int d = 0; d < kDim; d += kLanes) Store(to + d, Widen<kType>(rows[k] + d));
+    float* to = tile + k * part.stride;
+    for (int d = 0; d < part.width; d += kLanes) Store(to + d, Widen<kType>(rows[k] + d));
   }
 }
 
-void WidenRows(ElementType type, const uint16_t* const* rows, int num_rows, float* tile) {
+void WidenRows(ElementType type, const uint16_t* const* rows, int num_rows, const KeyPart& part,
+               float* tile) {
   if (type == ElementType::kBfloat16)
-    return WidenRowsOf<ElementType::kBfloat16>(rows, num_rows, tile);
-  WidenRowsOf<ElementType::kFloat16>(rows, num_rows, tile);
+    return WidenRowsOf<ElementType::kBfloat16>(rows, num_rows, part, tile);
+  WidenRowsOf<ElementType::kFloat16>(rows, num_rows, part, tile);
 }
 
 // Heads [first, first + kLanes) into column `column` of a panel that is `width` heads wide.
 template <ElementType kType>
-void TransposeHeads(const uint16_t* q, int heads, int first, float* panel, int width, int column) {
-  for (int d = 0; d < kDim; d += kLanes) {
+void TransposeHeads(const uint16_t* q, int heads, int first, int depth, float* panel, int width,
+                    int column) {
+  for (int d = 0; d < depth; d += kLanes) {
     Vec block[kLanes];
 #pragma GCC unroll 16
     for (int i = 0; i < kLanes; ++i) {
-      block[i] = first + i < heads ? Widen<kType>(q + (first + i) * kDim + d) : Vec{};
+      block[i] = first + i < heads ? Widen<kType>(q + (first + i) * depth + d) : Vec{};
     }
     Transpose(block);
 #pragma GCC unroll 16
@@ -58,82 +61,101 @@ void TransposeHeads(const uint16_t* q, int heads, int first, float* panel, int w
   }
 }
 
-// The query is kept in panels of kPanelHeads heads, (kDim, width) each; the last one is narrower
+// The query is kept in panels of kPanelHeads heads, (depth, width) each; the last one is narrower
 // when the heads do not fill it.
 template <ElementType kType>
-void TransposeQueryOf(const uint16_t* q, int heads, float* query) {
+void TransposeQueryOf(const uint16_t* q, int heads, int depth, float* query) {
   const int padded = PadHeads(heads, kLanes);
   for (int first = 0; first < padded; first += kPanelHeads) {
-    float* panel = query + first * kDim;
+    float* panel = query + first * depth;
     const int width = padded - first < kPanelHeads ? padded - first : kPanelHeads;
     for (int column = 0; column < width; column += kLanes) {
-      TransposeHeads<kType>(q, heads, first + column, panel, width, column);
+      TransposeHeads<kType>(q, heads, first + column, depth, panel, width, column);
     }
   }
 }
 
-void TransposeQuery(ElementType type, const uint16_t* q, int heads, float* query) {
+void TransposeQuery(ElementType type, const uint16_t* q, int heads, const KeyPart& part,
+                    float* query) {
   if (type == ElementType::kBfloat16)
-    return TransposeQueryOf<ElementType::kBfloat16>(q, heads, query);
-  TransposeQueryOf<ElementType::kFloat16>(q, heads, query);
+    return TransposeQueryOf<ElementType::kBfloat16>(q, heads, part.width, query);
+  TransposeQueryOf<ElementType::kFloat16>(q, heads, part.width, query);
 }
 
-// kRows keys x (kVectors * kLanes) heads, depth [depth, depth + kDepthBlock).
+// What the blocks of one panel have in common: depth [begin, end) of query and keys.
+struct ScoreDepth {
+  const float* panel;
+  const float* tile;
+  int stride;  // of the tile
+  int begin;
+  int end;
+  bool onto_scores;
+  float* scores;
+  int score_stride;
+};
+
+// kRows keys x (kVectors * kLanes) heads.
 template <int kRows, int kVectors>
-inline void ScoreBlock(const float* panel, const float* tile, int depth, float* scores,
-                       int score_stride) {
+inline void ScoreBlock(const ScoreDepth& depth, int key) {
   constexpr int width = kVectors * kLanes;
+  const float* tile = depth.tile + key * depth.stride;
+  float* scores = depth.scores + key * depth.score_stride;
   Vec sums[kRows][kVectors];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
-      sums[r][v] = depth == 0 ? Vec{} : Load(scores + r * score_stride + v * kLanes);
+      sums[r][v] = depth.onto_scores ? Load(scores + r * depth.score_stride + v * kLanes) : Vec{};
     }
   }
-  for (int d = depth; d < depth + kDepthBlock; ++d) {
+  for (int d = depth.begin; d < depth.end; ++d) {
     Vec heads[kVectors];
 #pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) heads[v] = Load(panel + d * width + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) heads[v] = Load(depth.panel + d * width + v * kLanes);
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      const Vec key = Broadcast(tile[r * kTileStride + d]);
+      const Vec key_element = Broadcast(tile[r * depth.stride + d]);
 #pragma GCC unroll 2
-      for (int v = 0; v < kVectors; ++v) sums[r][v] = Fma(key, heads[v], sums[r][v]);
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = Fma(key_element, heads[v], sums[r][v]);
     }
   }
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) Store(scores + r * score_stride + v * kLanes, sums[r][v]);
+    for (int v = 0; v < kVectors; ++v) {
+      Store(scores + r * depth.score_stride + v * kLanes, sums[r][v]);
+    }
   }
 }
 
 template <int kVectors>
 struct ScorePanel {
-  const float* panel;
-  const float* tile;
-  int depth;
-  float* scores;
-  int score_stride;
+  ScoreDepth depth;
 
   template <int kRows>
   void Run(int key) const {
-    ScoreBlock<kRows, kVectors>(panel, tile + key * kTileStride, depth, scores + key * score_stride,
-                                score_stride);
+    ScoreBlock<kRows, kVectors>(depth, key);
   }
 };
 
-void Score(const float* query, const float* tile, int keys, int padded_heads, float* scores) {
-  for (int depth = 0; depth < kDim; depth += kDepthBlock) {
+void Score(const float* query, const float* tile, int keys, const KeyPart& part, int padded_heads,
+           Onto onto, float* scores) {
+  for (int begin = 0; begin < part.width; begin += kDepthBlock) {
+    const int end = begin + kDepthBlock < part.width ? begin + kDepthBlock : part.width;
+    const bool onto_scores = begin > 0 || onto == Onto::kScores;
     for (int first = 0; first < padded_heads; first += kPanelHeads) {
-      const float* panel = query + first * kDim;
+      const ScoreDepth depth{query + first * part.width,
+                             tile,
+                             part.stride,
+                             begin,
+                             end,
+                             onto_scores,
+                             scores + first,
+                             padded_heads};
       if (padded_heads - first >= kPanelHeads) {
-        ForBlocks<kBlockRows>(
-            keys, ScorePanel<kBlockVectors>{panel, tile, depth, scores + first, padded_heads});
+        ForBlocks<kBlockRows>(keys, ScorePanel<kBlockVectors>{depth});
       } else {
-        ForBlocks<kBlockVectors * kBlockRows>(
-            keys, ScorePanel<1>{panel, tile, depth, scores + first, padded_heads});
+        ForBlocks<kBlockVectors * kBlockRows>(keys, ScorePanel<1>{depth});
       }
     }
   }
@@ -186,7 +208,7 @@ struct AccumulateBlock {
       Vec values[kBlockVectors];
 #pragma GCC unroll 2
       for (int v = 0; v < kBlockVectors; ++v) {
-        values[v] = Load(tile + k * kTileStride + v * kLanes);
+        values[v] = Load(tile + k * kLatentPart.stride + v * kLanes);
       }
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "op_host/sparse_flash_mla/check.h"
-#include "op_kernel/sparse_flash_mla/row_attention.h"
+#include "op_kernel/common/row_attention.h"
 #include "unit/op_host/call_builder.h"
 
 namespace sfmla {
@@ -45,10 +45,10 @@ TEST_CASE("tiling: equal calls give equal bytes") {
 
 TEST_CASE("tiling: workspace slices, by hand") {
   const Launch launch = Plan(Call());
-  const SparseFlashMlaWorkspace workspace = TilingOf(launch).workspace;
+  const AttentionWorkspace workspace = TilingOf(launch).workspace;
   CHECK(workspace.scratch_offset == 0);
   CHECK(workspace.threads == 3);
-  CHECK(workspace.scratch_bytes == ThreadScratch::Bytes(64));
+  CHECK(workspace.scratch_bytes == ThreadScratch::Bytes(64, false));
   CHECK(workspace.split_offset == 3 * workspace.scratch_bytes);
   // 6 rows of at most 16 chunks are more than the 64 slots there can be.
   CHECK(workspace.split_slots == 64);
@@ -69,7 +69,7 @@ TEST_CASE("tiling: the workspace does not grow with the query") {
 }
 
 TEST_CASE("tiling: one thread needs less than 1 MiB, whatever the lengths") {
-  CHECK(ThreadScratch::Bytes(128) <= 1 << 20);
+  CHECK(ThreadScratch::Bytes(128, false) <= 1 << 20);
 }
 
 TEST_CASE("tiling: strided inputs get a slice of the workspace, caches keep their strides") {

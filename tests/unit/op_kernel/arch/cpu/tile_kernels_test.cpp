@@ -34,7 +34,7 @@ struct Buffers {
         q(Random(heads * kHeadDim, type)),
         kv(Random(keys * kHeadDim, type)),
         query(padded * kHeadDim),
-        tile(kTileKeys * kTileStride),
+        tile(kTileKeys * kLatentPart.stride),
         scores(kTileKeys * padded),
         max(padded, kLowestScore),
         sum(padded, 0.0f),
@@ -42,8 +42,8 @@ struct Buffers {
         out(heads * kHeadDim, std::numeric_limits<float>::quiet_NaN()) {
     std::vector<const uint16_t*> rows;
     for (int k = 0; k < keys; ++k) rows.push_back(kv.data() + k * kHeadDim);
-    kernels.widen_rows(type, rows.data(), keys, tile.data());
-    kernels.transpose_query(type, q.data(), heads, query.data());
+    kernels.widen_rows(type, rows.data(), keys, kLatentPart, tile.data());
+    kernels.transpose_query(type, q.data(), heads, kLatentPart, query.data());
   }
 
   static std::vector<uint16_t> Random(int64_t count, ElementType type) {
@@ -97,8 +97,8 @@ TEST_CASE("tile kernels: every 16-bit pattern widens exactly and rounds back to 
         for (int i = 0; i < kHeadDim; ++i)
           row[static_cast<size_t>(i)] = static_cast<uint16_t>(base + i);
         const uint16_t* rows[] = {row.data()};
-        std::vector<float> tile(kTileStride);
-        kernels->widen_rows(type, rows, 1, tile.data());
+        std::vector<float> tile(kLatentPart.stride);
+        kernels->widen_rows(type, rows, 1, kLatentPart, tile.data());
         std::vector<uint16_t> back(kHeadDim);
         const float one = 1.0f;
         kernels->store(type, tile.data(), &one, 1, back.data());
@@ -150,8 +150,8 @@ TEST_CASE("tile kernels: scores") {
     for (const int heads : {1, 3, 8, 17, 64, 128}) {
       for (const int keys : {1, 5, 6, 13, 63, 64}) {
         Buffers b(*kernels, heads, keys, ElementType::kBfloat16);
-        kernels->score(b.query.data(), b.tile.data(), keys, static_cast<int>(b.padded),
-                       b.scores.data());
+        kernels->score(b.query.data(), b.tile.data(), keys, kLatentPart, static_cast<int>(b.padded),
+                       Onto::kNothing, b.scores.data());
         double worst = 0;
         for (int k = 0; k < keys; ++k) {
           for (int h = 0; h < heads; ++h) {
@@ -244,9 +244,11 @@ TEST_CASE("tile kernels: the bits of a score or an output do not depend on neigh
     CAPTURE(std::string(kernels->name));
     Buffers all(*kernels, 64, 64, ElementType::kBfloat16);
     const int padded = static_cast<int>(all.padded);
-    kernels->score(all.query.data(), all.tile.data(), 64, padded, all.scores.data());
+    kernels->score(all.query.data(), all.tile.data(), 64, kLatentPart, padded, Onto::kNothing,
+                   all.scores.data());
     std::vector<float> few(all.scores.size());
-    kernels->score(all.query.data(), all.tile.data(), 11, padded, few.data());
+    kernels->score(all.query.data(), all.tile.data(), 11, kLatentPart, padded, Onto::kNothing,
+                   few.data());
     const auto end = all.scores.begin() + 11 * padded;
     CHECK(std::equal(all.scores.begin(), end, few.begin()));
   }

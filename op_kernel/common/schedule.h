@@ -9,7 +9,7 @@
 #include "op_kernel/common/attention_call.h"
 #include "op_kernel/common/kv_range.h"
 #include "op_kernel/common/length_tensors.h"
-#include "op_kernel/sparse_flash_mla_metadata/metadata_layout.h"
+#include "op_kernel/common/schedule_records.h"
 
 namespace sfmla {
 
@@ -46,12 +46,12 @@ constexpr int64_t BlockCost(int64_t rows, int64_t tokens) {
   return 6 * ((rows + 15) / 16) + 10 * ((tokens + 63) / 64);
 }
 
-// Fills the cube and vector records of `out` (the rest is not touched). Every core that is enabled
-// starts where the one before it ended; the first starts at (0,0,0), the last ends at (batch,0,0).
-// The load of a core exceeds the mean by at most one indivisible unit: a row, or one chunk of a row
-// when there are fewer rows than cores and slots left for its partial results.
+// Fills every record of `out`. A core that is enabled starts where the one before it ended; the
+// first starts at (0,0,0), the last ends at (batch,0,0). The load of a core exceeds the mean by at
+// most one indivisible unit: a row, or one chunk of a row when there are fewer rows than cores and
+// slots left for its partial results.
 void BuildSchedule(const AttentionRules& rules, const LengthTensors& lengths,
-                   const TopkLengths& topk_lengths, const ScheduleTarget& target, Metadata* out);
+                   const TopkLengths& topk_lengths, const ScheduleTarget& target, Schedule* out);
 
 // A row whose chunks belong to more than one core, and where its partial results lie.
 struct SplitRow {
@@ -63,7 +63,7 @@ struct SplitRow {
 
 // The split rows that the records imply for a call, in order, as many as `available_slots` hold; a
 // row that finds no room is not split and belongs to the core that has its first chunk.
-std::vector<SplitRow> SplitRowsOf(const Metadata& metadata, const AttentionRules& rules,
+std::vector<SplitRow> SplitRowsOf(const Schedule& schedule, const AttentionRules& rules,
                                   const LengthTensors& lengths, int64_t block_tokens,
                                   int64_t available_slots);
 

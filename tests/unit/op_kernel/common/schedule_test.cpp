@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every schedule must satisfy, on random problems; and a few worked out by hand.
-#include "op_kernel/sparse_flash_mla_metadata/schedule.h"
+#include "op_kernel/common/schedule.h"
 
 #include <doctest/doctest.h>
 
@@ -62,8 +62,8 @@ AttentionRules Rules(int32_t heads, int32_t cmp_ratio, int64_t cmp_topk) {
   return rules;
 }
 
-Metadata Schedule(const Problem& problem, int32_t cores) {
-  Metadata out{};
+Schedule MakeSchedule(const Problem& problem, int32_t cores) {
+  Schedule out{};
   BuildSchedule(problem.rules, problem.Lengths(), {}, {cores, 2 * cores, 512}, &out);
   return out;
 }
@@ -76,7 +76,7 @@ WorkPosition End(const CubeRecord& record) {
 }
 
 // Counts for each block of each row how many records have it.
-void CheckCoversOnce(const Problem& problem, const Metadata& metadata) {
+void CheckCoversOnce(const Problem& problem, const Schedule& schedule) {
   const LengthTensors lengths = problem.Lengths();
   int64_t wrong = 0;
   for (int64_t request = 0; request < lengths.batch; ++request) {
@@ -85,7 +85,7 @@ void CheckCoversOnce(const Problem& problem, const Metadata& metadata) {
       const RowBlocks blocks(CandidatesOf(problem.rules, request_lengths, row), 512);
       for (int64_t block = 0; block < std::max<int64_t>(blocks.total(), 1); ++block) {
         const WorkPosition position{request, row, block};
-        wrong += 1 != std::count_if(metadata.cube.begin(), metadata.cube.end(),
+        wrong += 1 != std::count_if(schedule.cube.begin(), schedule.cube.end(),
                                     [&](const CubeRecord& record) {
                                       return record.enable == 1 && Start(record) <= position &&
                                              position < End(record);
@@ -97,7 +97,7 @@ void CheckCoversOnce(const Problem& problem, const Metadata& metadata) {
 }
 
 // Load of each enabled record and the largest indivisible unit.
-void CheckBalanced(const Problem& problem, const Metadata& metadata, int32_t cores) {
+void CheckBalanced(const Problem& problem, const Schedule& schedule, int32_t cores) {
   const LengthTensors lengths = problem.Lengths();
   std::map<size_t, int64_t> load;
   int64_t total = 0, largest = 0;
@@ -115,8 +115,8 @@ void CheckBalanced(const Problem& problem, const Metadata& metadata, int32_t cor
         const int64_t first = (ori ? block : block - blocks.ori()) * 512;
         const int64_t cost = BlockCost(problem.rules.heads, std::min<int64_t>(512, count - first));
         const WorkPosition position{request, row, block};
-        for (size_t core = 0; core < metadata.cube.size(); ++core) {
-          const CubeRecord& record = metadata.cube[core];
+        for (size_t core = 0; core < schedule.cube.size(); ++core) {
+          const CubeRecord& record = schedule.cube[core];
           if (record.enable && Start(record) <= position && position < End(record)) {
             load[core] += cost;
           }
@@ -134,10 +134,10 @@ void CheckBalanced(const Problem& problem, const Metadata& metadata, int32_t cor
   for (const auto& [core, cost] : load) CHECK(cost <= total / cores + largest);
 }
 
-void CheckWellFormed(const Problem& problem, const Metadata& metadata, int32_t cores) {
+void CheckWellFormed(const Problem& problem, const Schedule& schedule, int32_t cores) {
   WorkPosition next;
   bool ended = false;
-  for (const CubeRecord& record : metadata.cube) {
+  for (const CubeRecord& record : schedule.cube) {
     if (record.enable == 0) {
       ended = true;
       CHECK(Start(record) == WorkPosition{});
@@ -150,19 +150,19 @@ void CheckWellFormed(const Problem& problem, const Metadata& metadata, int32_t c
     next = End(record);
   }
   CHECK(next == WorkPosition{problem.Lengths().batch, 0, 0});
-  CHECK(std::count_if(metadata.cube.begin(), metadata.cube.end(),
+  CHECK(std::count_if(schedule.cube.begin(), schedule.cube.end(),
                       [](const auto& record) { return record.enable; }) <= cores);
 }
 
 // Every head of every split row is merged by exactly one vector core, from the row's own slots.
-void CheckMerges(const Problem& problem, const Metadata& metadata) {
+void CheckMerges(const Problem& problem, const Schedule& schedule) {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, int> merged;
-  for (const VectorRecord& record : metadata.vector) {
+  for (const VectorRecord& record : schedule.vector) {
     for (uint32_t head = 0; record.enable && head < record.head_count; ++head) {
       ++merged[{record.request, record.row, record.head_start + head}];
     }
   }
-  const auto splits = SplitRowsOf(metadata, problem.rules, problem.Lengths(), 512, kMaxSplitSlots);
+  const auto splits = SplitRowsOf(schedule, problem.rules, problem.Lengths(), 512, kMaxSplitSlots);
   CHECK(merged.size() == splits.size() * static_cast<size_t>(problem.rules.heads));
   for (const auto& [key, times] : merged) CHECK(times == 1);
   int64_t next_slot = 0;
@@ -188,11 +188,11 @@ TEST_CASE("schedule: random problems are covered once, in order, with bounded lo
     for (const int32_t cores : {1, 2, 24, 36}) {
       CAPTURE(round);
       CAPTURE(cores);
-      const Metadata metadata = Schedule(problem, cores);
-      CheckWellFormed(problem, metadata, cores);
-      CheckCoversOnce(problem, metadata);
-      CheckBalanced(problem, metadata, cores);
-      CheckMerges(problem, metadata);
+      const Schedule schedule = MakeSchedule(problem, cores);
+      CheckWellFormed(problem, schedule, cores);
+      CheckCoversOnce(problem, schedule);
+      CheckBalanced(problem, schedule, cores);
+      CheckMerges(problem, schedule);
     }
   }
 }
@@ -200,32 +200,32 @@ TEST_CASE("schedule: random problems are covered once, in order, with bounded lo
 TEST_CASE("schedule: thousands of requests") {
   Problem problem(Rules(8, 4, 512));
   for (int32_t i = 0; i < 12000; ++i) problem.Add(i % 3, i % 700);
-  const Metadata metadata = Schedule(problem, 36);
-  CheckWellFormed(problem, metadata, 36);
-  CheckBalanced(problem, metadata, 36);
+  const Schedule schedule = MakeSchedule(problem, 36);
+  CheckWellFormed(problem, schedule, 36);
+  CheckBalanced(problem, schedule, 36);
 }
 
 TEST_CASE("schedule: one long request is split over many cores") {
   Problem problem(Rules(64, 128, 0));
   problem.Add(1, 1 << 20);  // 128 keys and 8192 compressed rows: 17 blocks, 9 chunks
-  const Metadata metadata = Schedule(problem, 36);
-  CHECK(metadata.cube[8].enable == 1);
-  CHECK(metadata.cube[9].enable == 0);
-  CHECK(metadata.cube[0].block_end == 2);
-  CHECK(metadata.cube[3].block_start == 6);
-  CHECK(metadata.cube[3].first_split_slot == 3);
-  CHECK(metadata.cube[3].max_blocks_of_row == 17);
-  CHECK(metadata.vector[0].slot_count == 9);
+  const Schedule schedule = MakeSchedule(problem, 36);
+  CHECK(schedule.cube[8].enable == 1);
+  CHECK(schedule.cube[9].enable == 0);
+  CHECK(schedule.cube[0].block_end == 2);
+  CHECK(schedule.cube[3].block_start == 6);
+  CHECK(schedule.cube[3].first_split_slot == 3);
+  CHECK(schedule.cube[3].max_blocks_of_row == 17);
+  CHECK(schedule.vector[0].slot_count == 9);
 }
 
 TEST_CASE("schedule: nothing to do still covers every row") {
   Problem problem(Rules(64, 0, 0));
   problem.Add(3, 0);
   problem.Add(0, 0);
-  const Metadata metadata = Schedule(problem, 24);
-  CHECK(metadata.cube[0].enable == 1);
-  CHECK(End(metadata.cube[0]) == WorkPosition{2, 0, 0});
-  CHECK(metadata.cube[1].enable == 0);
+  const Schedule schedule = MakeSchedule(problem, 24);
+  CHECK(schedule.cube[0].enable == 1);
+  CHECK(End(schedule.cube[0]) == WorkPosition{2, 0, 0});
+  CHECK(schedule.cube[1].enable == 0);
 }
 
 TEST_CASE("schedule: cost of a block, by hand") {

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "op_kernel/arch/cpu/tile_kernels.h"
-#include "op_kernel/sparse_flash_mla/kv_source.h"
+#include "op_kernel/common/kv_source.h"
 
 namespace sfmla {
 
@@ -23,38 +23,56 @@ struct PartialResult {
 // Lays a partial result over SplitSlotFloats(padded_heads) floats.
 PartialResult PartialResultAt(float* floats, int64_t padded_heads);
 
+// What a call's rows have in common.
+struct AttentionShape {
+  int heads = 0;
+  ElementType type = ElementType::kFloat16;
+  bool has_rope = false;
+  float softmax_scale = 1.0f;
+  int64_t block_tokens = 0;  // candidates of a block, see RowBlocks
+};
+
 // Buffers of one thread.
 struct ThreadScratch {
-  float* query;         // query row, transposed unless there are few heads
-  float* tile;          // one tile of widened keys
+  float* query;       // query row, transposed unless there are few heads
+  float* tile;        // one tile of widened keys, or values where they are not the keys
+  float* rope_query;  // the same two of the rotary part; nullptr without one
+  float* rope_tile;
   float* scores;        // scores of one tile
   float* rescale;       // (padded heads)
   float* factor;        // (2, padded heads)
   PartialResult total;  // merged chunks of the row in hand
   PartialResult chunk;  // the chunk in hand, while there is more than one
 
-  static int64_t Bytes(int64_t padded_heads);
-  static ThreadScratch At(void* base, int64_t padded_heads);
+  static int64_t Bytes(int64_t padded_heads, bool has_rope);
+  static ThreadScratch At(void* base, int64_t padded_heads, bool has_rope);
 };
 
 // The query row in hand and what it attends to.
 struct AttentionRow {
-  const uint16_t* q = nullptr;  // (heads, kHeadDim)
+  const uint16_t* q = nullptr;       // (heads, kHeadDim)
+  const uint16_t* q_rope = nullptr;  // (heads, kRopeDim) if the call has it
   KvPart ori;
   KvPart cmp;
   RowBlocks blocks{RowCandidates{}, 1};
 };
 
+// Where the softmax of a row goes, (heads) each; nullptr: not wanted. The sink counts in all three.
+struct RowStatistics {
+  float* lse = nullptr;  // max + ln(sum)
+  float* max = nullptr;  // of the scaled scores
+  float* sum = nullptr;  // of exp(score - max)
+};
+
 class RowAttention {
  public:
-  RowAttention(const TileKernels& kernels, const SparseFlashMlaTiling& tiling,
+  RowAttention(const TileKernels& kernels, const AttentionShape& shape,
                const ThreadScratch& scratch)
       : kernels_(kernels),
-        tiling_(tiling),
+        shape_(shape),
         scratch_(scratch),
-        heads_(tiling.rules.heads),
-        padded_heads_(PadHeads(heads_, kernels.head_alignment)),
-        type_(tiling.is_bfloat16 ? ElementType::kBfloat16 : ElementType::kFloat16) {}
+        heads_(shape.heads),
+        padded_heads_(PadHeads(heads_, kernels.head_alignment)) {}
 
   // Call before the first chunk of a row.
   void BeginRow(const AttentionRow& row) const;
@@ -71,21 +89,24 @@ class RowAttention {
   // total = total merged with part, in this order.
   void Merge(const PartialResult& total, const PartialResult& part) const;
 
-  // Adds the sinks (nullptr: none), divides, rounds. `lse` may be nullptr. A row without any key
-  // becomes 0, its LSE too.
-  void Finish(const PartialResult& total, const float* sinks, uint16_t* out, float* lse) const;
+  // Adds the sinks (nullptr: none), divides, rounds. A row without any key becomes 0, its LSE too;
+  // its maximum and sum are those of the sinks alone.
+  void Finish(const PartialResult& total, const float* sinks, uint16_t* out,
+              const RowStatistics& statistics) const;
 
  private:
   bool few_heads() const { return heads_ <= kernels_.few_heads; }
-  void RunTile(const KeyRows& tile, const KeyRows& next, bool first,
+  void ScoreFewHeads(const TileRows& tile) const;
+  void ScoreManyHeads(const TileRows& tile) const;
+  void RunTile(const TileRows& tile, bool separate_values, const TileRows& next, bool first,
                const PartialResult& result) const;
+  void FinishEmptyRow(const float* sinks, uint16_t* out, const RowStatistics& statistics) const;
 
   const TileKernels& kernels_;
-  const SparseFlashMlaTiling& tiling_;
+  const AttentionShape& shape_;
   const ThreadScratch scratch_;
   const int heads_;
   const int padded_heads_;
-  const ElementType type_;
 };
 
 }  // namespace sfmla

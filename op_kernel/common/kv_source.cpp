@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op_kernel/sparse_flash_mla/kv_source.h"
+#include "op_kernel/common/kv_source.h"
 
 #include <algorithm>
 
@@ -26,30 +26,38 @@ void EndList(const int32_t* topk_length, KvPart* part) {
   if (topk_length != nullptr) {
     part->count = std::min(part->count, std::max<int64_t>(*topk_length, 0));
   }
-  const int32_t* end = part->indices + part->count;
-  part->count = std::find_if(part->indices, end, [](int32_t id) { return id < 0; }) - part->indices;
+  const int32_t* end = part->indices + part->count / part->list_block;
+  const int32_t* first_negative =
+      std::find_if(part->indices, end, [](int32_t id) { return id < 0; });
+  part->count = (first_negative - part->indices) * part->list_block;
 }
 
 KvCursor::KvCursor(const KvPart& part, int64_t begin, int64_t end)
     : part_(part), next_(std::min(begin, part.count)), end_(std::min(end, part.count)) {}
 
-int KvCursor::Fill(const uint16_t** rows, int size, int capacity, TableFault* fault) {
-  for (; size < capacity && next_ < end_; ++next_) {
-    int64_t token = part_.range.begin + next_;
-    if (part_.indices != nullptr) {
-      token = part_.indices[next_];
-      if (token < part_.range.begin || token >= part_.range.end) continue;
-    }
-    const uint16_t* address = part_.cache.Token(token);
-    if (address == nullptr) {
+int64_t KvCursor::TokenOf(int64_t candidate) const {
+  if (part_.indices == nullptr) return part_.range.begin + candidate;
+  if (part_.list_block == 1) return part_.indices[candidate];
+  return part_.indices[candidate / part_.list_block] * part_.list_block +
+         candidate % part_.list_block;
+}
+
+void KvCursor::Fill(TileRows* rows, TableFault* fault) {
+  for (; rows->count < kTileKeys && next_ < end_; ++next_) {
+    const int64_t token = TokenOf(next_);
+    if (token < part_.range.begin || token >= part_.range.end) continue;
+    const uint16_t* key = part_.cache.Token(token);
+    if (key == nullptr) {
       *fault = part_.cache.FaultAt(token);
       fault->compressed = part_.compressed;
       next_ = end_;
       break;
     }
-    rows[size++] = address;
+    rows->key[rows->count] = key;
+    if (part_.rope.exists()) rows->rope[rows->count] = part_.rope.Token(token);
+    if (part_.value.exists()) rows->value[rows->count] = part_.value.Token(token);
+    ++rows->count;
   }
-  return size;
 }
 
 }  // namespace sfmla

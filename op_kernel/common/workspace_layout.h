@@ -14,7 +14,7 @@ namespace sfmla {
 
 inline constexpr int64_t kWorkspaceAlignment = 512;  // bytes
 
-struct SparseFlashMlaWorkspace {
+struct AttentionWorkspace {
   int64_t scratch_offset = 0;  // bytes from the start of the workspace
   int64_t scratch_bytes = 0;   // per thread
   int64_t threads = 0;

@@ -5,8 +5,9 @@
 
 #include <cstdint>
 
+#include "op_kernel/arch/cpu/tile_kernels.h"
+#include "op_kernel/common/cache_geometry.h"
 #include "op_kernel/common/kv_range.h"
-#include "op_kernel/sparse_flash_mla/tiling_data.h"
 
 namespace sfmla {
 
@@ -27,6 +28,8 @@ class RequestCache {
   // `first_token`: where the request starts in the packed tensor (packed layout only).
   RequestCache(const CacheGeometry& geometry, Layout layout, const uint16_t* pool,
                const int32_t* block_table, int64_t request, int64_t first_token);
+
+  bool exists() const { return base_ != nullptr; }
 
   // Address of token `token`, or nullptr if its table entry names no page.
   const uint16_t* Token(int64_t token) const {
@@ -49,26 +52,39 @@ class RequestCache {
 // The candidates of one part of a row, in order of attention.
 struct KvPart {
   RequestCache cache;
+  // Of the same tokens, in pools of the same order: what follows the key in the score, and values
+  // that are not the keys. Most calls have neither.
+  RequestCache rope;
+  RequestCache value;
   TokenRange range;                  // tokens the row may see
   int64_t count = 0;                 // candidates
   const int32_t* indices = nullptr;  // list of the row; nullptr: dense, candidates are the range
+  int64_t list_block = 1;            // consecutive tokens an entry of the list names
   bool compressed = false;
 };
 
 // Cuts the candidates of an indexed part at the first negative entry and at its top-k length.
 void EndList(const int32_t* topk_length, KvPart* part);
 
+// The 16-bit rows of one tile of keys.
+struct TileRows {
+  const uint16_t* key[kTileKeys];
+  const uint16_t* rope[kTileKeys];
+  const uint16_t* value[kTileKeys];
+  int count = 0;
+};
+
 // Hands out the addresses of the attended keys among candidates [begin, end) of a part.
 class KvCursor {
  public:
   KvCursor(const KvPart& part, int64_t begin, int64_t end);
 
-  // Adds addresses to rows[size..capacity) and returns the new size. A bad table entry ends the
-  // walk and is noted in `fault`.
-  int Fill(const uint16_t** rows, int size, int capacity, TableFault* fault);
-  bool done() const { return next_ >= end_; }
+  // Adds rows until the tile is full. A bad table entry ends the walk and is noted in `fault`.
+  void Fill(TileRows* rows, TableFault* fault);
 
  private:
+  int64_t TokenOf(int64_t candidate) const;
+
   const KvPart& part_;
   int64_t next_;
   int64_t end_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op_kernel/sparse_flash_mla_metadata/schedule.h"
+#include "op_kernel/common/schedule.h"
 
 #include <algorithm>
 
@@ -59,7 +59,7 @@ class RowPlan {
 // Closes a core's record whenever the next unit belongs to a later core.
 class Partition {
  public:
-  Partition(int64_t total_cost, int64_t cores, Metadata* out)
+  Partition(int64_t total_cost, int64_t cores, Schedule* out)
       : total_cost_(total_cost), cores_(cores), out_(out) {}
 
   // A unit goes to the core whose equal share of the total cost holds the middle of the unit, so a
@@ -99,7 +99,7 @@ class Partition {
 
   const int64_t total_cost_;
   const int64_t cores_;
-  Metadata* const out_;
+  Schedule* const out_;
   size_t records_ = 0;
   int64_t core_ = 0;
   int64_t done_ = 0;
@@ -138,7 +138,7 @@ uint32_t FirstSlotOf(const CubeRecord& record, const std::vector<SplitRow>& spli
 
 // Shares the vector cores out among the split rows; each takes some heads of one row.
 void FillVectorRecords(const std::vector<SplitRow>& splits, int64_t heads, int64_t vector_cores,
-                       Metadata* out) {
+                       Schedule* out) {
   if (splits.empty()) return;
   const int64_t rows = static_cast<int64_t>(splits.size());
   const int64_t cores_per_row = std::clamp<int64_t>(vector_cores / rows, 1, heads);
@@ -176,7 +176,7 @@ void AddRow(const RowPlan& plan, int64_t request, int64_t row, bool may_split,
 }  // namespace
 
 void BuildSchedule(const AttentionRules& rules, const LengthTensors& lengths,
-                   const TopkLengths& topk_lengths, const ScheduleTarget& target, Metadata* out) {
+                   const TopkLengths& topk_lengths, const ScheduleTarget& target, Schedule* out) {
   out->cube.fill({});
   out->vector.fill({});
   const auto for_each_row = [&](const auto& visit) {
@@ -213,12 +213,12 @@ void BuildSchedule(const AttentionRules& rules, const LengthTensors& lengths,
   FillVectorRecords(splits, rules.heads, target.vector_cores, out);
 }
 
-std::vector<SplitRow> SplitRowsOf(const Metadata& metadata, const AttentionRules& rules,
+std::vector<SplitRow> SplitRowsOf(const Schedule& schedule, const AttentionRules& rules,
                                   const LengthTensors& lengths, int64_t block_tokens,
                                   int64_t available_slots) {
   std::vector<SplitRow> out;
   int64_t next_slot = 0;
-  for (const CubeRecord& record : metadata.cube) {
+  for (const CubeRecord& record : schedule.cube) {
     const WorkPosition end = EndOf(record);
     if (record.enable == 0 || end.block == 0) continue;
     if (!out.empty() && out.back().request == end.request && out.back().row == end.row) continue;

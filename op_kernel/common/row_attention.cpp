@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op_kernel/common/row_attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/checked_math.h"
+#include "op_kernel/common/workspace_layout.h"
+
+namespace sfmla {
+namespace {
+
+constexpr int64_t kBufferAlignment = 64;  // bytes
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// A chunk without keys has this maximum; one with keys has at least kLowestScore.
+constexpr float kNoKeys = -kInfinity;
+
+bool IsEmpty(const PartialResult& result) { return result.max[0] == kNoKeys; }
+
+// Hands out aligned slices of a buffer, or only counts them when the buffer is nullptr.
+class Slices {
+ public:
+  explicit Slices(void* base) : base_(static_cast<char*>(base)) {}
+
+  float* Floats(int64_t count) {
+    char* slice = base_ == nullptr ? nullptr : base_ + bytes_;
+    bytes_ += AlignUp(count * static_cast<int64_t>(sizeof(float)), kBufferAlignment);
+    return reinterpret_cast<float*>(slice);
+  }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  char* base_;
+  int64_t bytes_ = 0;
+};
+
+ThreadScratch Lay(Slices* slices, int64_t padded_heads, bool has_rope) {
+  ThreadScratch out;
+  out.query = slices->Floats(padded_heads * kLatentPart.stride);
+  out.tile = slices->Floats(kTileKeys * kLatentPart.stride);
+  out.rope_query = has_rope ? slices->Floats(padded_heads * kRopePart.stride) : nullptr;
+  out.rope_tile = has_rope ? slices->Floats(kTileKeys * kRopePart.stride) : nullptr;
+  out.scores = slices->Floats(kTileKeys * padded_heads);
+  out.rescale = slices->Floats(padded_heads);
+  out.factor = slices->Floats(2 * padded_heads);
+  out.total = PartialResultAt(slices->Floats(SplitSlotFloats(padded_heads)), padded_heads);
+  out.chunk = PartialResultAt(slices->Floats(SplitSlotFloats(padded_heads)), padded_heads);
+  return out;
+}
+
+// Copies heads as they are, widened.
+void WidenHeads(const TileKernels& kernels, ElementType type, const uint16_t* q, int heads,
+                const KeyPart& part, float* query) {
+  for (int head = 0; head < heads; ++head) {
+    const uint16_t* row = q + head * part.width;
+    kernels.widen_rows(type, &row, 1, part, query + head * part.stride);
+  }
+}
+
+}  // namespace
+
+PartialResult PartialResultAt(float* floats, int64_t padded_heads) {
+  if (floats == nullptr) return {};
+  return {floats, floats + padded_heads, floats + 2 * padded_heads};
+}
+
+int64_t ThreadScratch::Bytes(int64_t padded_heads, bool has_rope) {
+  Slices slices(nullptr);
+  Lay(&slices, padded_heads, has_rope);
+  return AlignUp(slices.bytes(), kWorkspaceAlignment);
+}
+
+ThreadScratch ThreadScratch::At(void* base, int64_t padded_heads, bool has_rope) {
+  Slices slices(base);
+  return Lay(&slices, padded_heads, has_rope);
+}
+
+void RowAttention::BeginRow(const AttentionRow& row) const {
+  const ElementType type = shape_.type;
+  if (few_heads()) {
+    WidenHeads(kernels_, type, row.q, heads_, kLatentPart, scratch_.query);
+    if (shape_.has_rope) {
+      WidenHeads(kernels_, type, row.q_rope, heads_, kRopePart, scratch_.rope_query);
+    }
+    return;
+  }
+  kernels_.transpose_query(type, row.q, heads_, kLatentPart, scratch_.query);
+  if (shape_.has_rope) {
+    kernels_.transpose_query(type, row.q_rope, heads_, kRopePart, scratch_.rope_query);
+  }
+}
+
+void RowAttention::ScoreFewHeads(const TileRows& tile) const {
+  const HeadCount heads{heads_, padded_heads_};
+  kernels_.score_rows(shape_.type, scratch_.query, {tile.key, tile.count}, kLatentPart, heads,
+                      Onto::kNothing, scratch_.scores);
+  if (!shape_.has_rope) return;
+  kernels_.score_rows(shape_.type, scratch_.rope_query, {tile.rope, tile.count}, kRopePart, heads,
+                      Onto::kScores, scratch_.scores);
+}
+
+void RowAttention::ScoreManyHeads(const TileRows& tile) const {
+  kernels_.widen_rows(shape_.type, tile.key, tile.count, kLatentPart, scratch_.tile);
+  kernels_.score(scratch_.query, scratch_.tile, tile.count, kLatentPart, padded_heads_,
+                 Onto::kNothing, scratch_.scores);
+  if (!shape_.has_rope) return;
+  kernels_.widen_rows(shape_.type, tile.rope, tile.count, kRopePart, scratch_.rope_tile);
+  kernels_.score(scratch_.rope_query, scratch_.rope_tile, tile.count, kRopePart, padded_heads_,
+                 Onto::kScores, scratch_.scores);
+}
+
+void RowAttention::RunTile(const TileRows& tile, bool separate_values, const TileRows& next,
+                           bool first, const PartialResult& result) const {
+  const SoftmaxState state{result.max, result.sum, scratch_.rescale};
+  const KeyRows next_keys{next.key, next.count};
+  const uint16_t* const* values = separate_values ? tile.value : tile.key;
+  if (few_heads()) {
+    ScoreFewHeads(tile);
+    kernels_.softmax(scratch_.scores, tile.count, padded_heads_, shape_.softmax_scale, state);
+    kernels_.accumulate_rows(shape_.type, scratch_.scores, values, tile.count, heads_,
+                             padded_heads_, scratch_.rescale, first, next_keys, result.out);
+    return;
+  }
+  ScoreManyHeads(tile);
+  kernels_.softmax(scratch_.scores, tile.count, padded_heads_, shape_.softmax_scale, state);
+  // The widened keys are the values too, unless the call has values of their own.
+  if (separate_values) {
+    kernels_.widen_rows(shape_.type, values, tile.count, kLatentPart, scratch_.tile);
+  }
+  kernels_.accumulate(scratch_.scores, scratch_.tile, tile.count, heads_, padded_heads_,
+                      scratch_.rescale, first, next_keys, result.out);
+}
+
+void RowAttention::RunChunk(const AttentionRow& row, int64_t chunk, const PartialResult& result,
+                            TableFault* fault) const {
+  std::fill_n(result.max, padded_heads_, kLowestScore);
+  std::fill_n(result.sum, padded_heads_, 0.0f);
+
+  const int64_t block_tokens = shape_.block_tokens;
+  const int64_t begin = chunk * row.blocks.blocks_per_chunk();
+  const int64_t end = std::min(begin + row.blocks.blocks_per_chunk(), row.blocks.total());
+  const int64_t ori = row.blocks.ori();
+  KvCursor ori_keys(row.ori, begin * block_tokens, std::min(end, ori) * block_tokens);
+  KvCursor cmp_keys(row.cmp, std::max<int64_t>(begin - ori, 0) * block_tokens,
+                    std::max<int64_t>(end - ori, 0) * block_tokens);
+
+  // Two tiles of addresses: while one is computed with, the rows of the other are fetched.
+  TileRows tiles[2];
+  int side = 0;
+  const auto next_tile = [&]() -> const TileRows& {
+    TileRows& rows = tiles[side];
+    side = 1 - side;
+    rows.count = 0;
+    ori_keys.Fill(&rows, fault);
+    cmp_keys.Fill(&rows, fault);
+    return rows;
+  };
+  bool first = true;
+  const TileRows* tile = &next_tile();
+  while (tile->count > 0 && !fault->found) {
+    const TileRows& next = next_tile();
+    RunTile(*tile, row.ori.value.exists(), next, first, result);
+    tile = &next;
+    first = false;
+  }
+  if (first) std::fill_n(result.max, padded_heads_, kNoKeys);
+}
+
+void RowAttention::RunRow(const AttentionRow& row, TableFault* fault) const {
+  const int64_t chunks = row.blocks.chunks();
+  RunChunk(row, 0, scratch_.total, fault);
+  for (int64_t chunk = 1; chunk < chunks && !fault->found; ++chunk) {
+    RunChunk(row, chunk, scratch_.chunk, fault);
+    Merge(scratch_.total, scratch_.chunk);
+  }
+}
+
+void RowAttention::Merge(const PartialResult& total, const PartialResult& part) const {
+  // Without keys there is no output to merge; the buffer may hold anything.
+  if (IsEmpty(part)) return;
+  if (IsEmpty(total)) std::fill_n(total.out, heads_ * kHeadDim, 0.0f);
+  float* total_factor = scratch_.factor;
+  float* part_factor = scratch_.factor + padded_heads_;
+  for (int head = 0; head < padded_heads_; ++head) {
+    const float max = std::max(total.max[head], part.max[head]);
+    total_factor[head] = std::exp(total.max[head] - max);
+    part_factor[head] = std::exp(part.max[head] - max);
+    total.max[head] = max;
+    total.sum[head] = total.sum[head] * total_factor[head] + part.sum[head] * part_factor[head];
+  }
+  kernels_.merge(total.out, total_factor, part.out, part_factor, heads_);
+}
+
+void RowAttention::FinishEmptyRow(const float* sinks, uint16_t* out,
+                                  const RowStatistics& statistics) const {
+  std::fill_n(out, heads_ * kHeadDim, uint16_t{0});
+  if (statistics.lse != nullptr) std::fill_n(statistics.lse, heads_, 0.0f);
+  if (statistics.max == nullptr) return;
+  for (int head = 0; head < heads_; ++head) {
+    const bool has_sink = sinks != nullptr && sinks[head] != -kInfinity;
+    statistics.max[head] = has_sink ? sinks[head] : 0.0f;
+    statistics.sum[head] = has_sink ? 1.0f : 0.0f;
+  }
+}
+
+void RowAttention::Finish(const PartialResult& total, const float* sinks, uint16_t* out,
+                          const RowStatistics& statistics) const {
+  if (IsEmpty(total)) return FinishEmptyRow(sinks, out, statistics);
+  float* factor = scratch_.factor;
+  for (int head = 0; head < heads_; ++head) {
+    const float sink = sinks == nullptr ? -kInfinity : sinks[head];
+    const bool sink_takes_all = sink == kInfinity;
+    const float max = sink > total.max[head] ? sink : total.max[head];
+    const float keep = sink_takes_all ? 0.0f : std::exp(total.max[head] - max);
+    const float sum = sink_takes_all ? 1.0f : total.sum[head] * keep + std::exp(sink - max);
+    factor[head] = keep / sum;
+    if (statistics.lse != nullptr) statistics.lse[head] = max + std::log(sum);
+    if (statistics.max != nullptr) {
+      statistics.max[head] = max;
+      statistics.sum[head] = sum;
+    }
+  }
+  kernels_.store(shape_.type, total.out, factor, heads_, out);
+}
+
+}  // namespace sfmla
