@@ -9,7 +9,17 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PYTHON_FOLDERS = ("python", "samples", "tests", "tools")
-CPP_FOLDERS = ("base", "runtime", "op_host", "op_kernel", "aclnn_api", "samples", "tests")
+CPP_FOLDERS = (
+    "base",
+    "runtime",
+    "sim",
+    "op_host",
+    "op_kernel",
+    "aclnn_api",
+    "bench",
+    "samples",
+    "tests",
+)
 
 
 def run(*command: str | Path) -> None:

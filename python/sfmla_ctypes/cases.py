@@ -23,6 +23,8 @@ Array = NDArray[Any]
 Arguments = dict[str, Any]
 
 HEAD_DIM = 512
+# Multiply and add, for the score and for the weighted sum.
+FLOP_PER_KEY_AND_HEAD = 4 * HEAD_DIM
 WINDOW_TOKENS = 128
 DTYPES: Mapping[str, Any] = {"bfloat16": ml_dtypes.bfloat16, "float16": np.float16}
 LAYOUTS_Q = ("BSND", "TND")

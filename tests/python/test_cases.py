@@ -21,7 +21,7 @@ from sfmla_ctypes.cases import (
     resize,
 )
 from sfmla_ctypes.cli.execute import execute
-from sfmla_ctypes.cli.judge import judge_attn_out, judge_softmax_lse
+from sfmla_ctypes.judge import judge_attn_out, judge_softmax_lse
 from sfmla_ctypes.reference import Call, requests, sparse_flash_mla
 
 RAGGED = {"query_tokens": (2, 0, 5, 1), "kv_tokens": (130, 0, 700, 3)}

@@ -19,7 +19,7 @@ from sfmla_ctypes import toolkit_path
 from sfmla_ctypes.case_files import load_case, save_arrays
 from sfmla_ctypes.cases import CaseSpec
 from sfmla_ctypes.cli import main
-from sfmla_ctypes.cli.judge import judge_attn_out, judge_softmax_lse
+from sfmla_ctypes.judge import judge_attn_out, judge_softmax_lse
 
 SMALL = ["--batch", "2", "--query-tokens", "3", "--kv-tokens", "90,300", "--heads", "8"]
 

@@ -10,7 +10,7 @@ places. Then every element of attn_out must be the oracle's to within
 Probabilities stay float32, so there is no allowance for rounding them. To bfloat16 that would cost
 about 1e-3 of a row's largest value, to float16 about 1e-4.
 
-The package judges for users by the same rule, sfmla_ctypes/cli/judge.py. This module shares no
+The package judges for users by the same rule, sfmla_ctypes/judge.py. This module shares no
 line with it, so that no mistake can hide in both.
 """
 
@@ -85,6 +85,24 @@ def assert_lse_close(found: Array, expected: Array) -> None:
     fail_at(same_special_values(found, expected), "special values of the LSE", found, expected)
     error = np.abs(np.where(np.isfinite(expected), found - expected, 0.0))
     fail_at(error <= np.where(expected == 0, 0.0, score_error(expected)), "LSE", found, expected)
+
+
+def assert_softmax_close(found: tuple[Array, Array], expected: tuple[Array, Array]) -> None:
+    """softmax_max and softmax_sum in float32 against the oracle's; rows without a key are exact.
+
+    The sum is relative to the maximum, so an error of a score is a relative error of the sum.
+    """
+    limit = score_error(expected[0])
+    alone = expected[1] <= 1  # no key, or one that is the maximum and no sink
+    for name, value, right, allowed in (
+        ("softmax_max", found[0], expected[0], np.where(expected[1] == 0, 0.0, limit)),
+        ("softmax_sum", found[1], expected[1], np.where(alone, 0.0, limit * expected[1])),
+    ):
+        assert value.shape == right.shape
+        assert value.dtype == np.float32
+        fail_at(same_special_values(value, right), f"special values of {name}", value, right)
+        error = np.abs(np.where(np.isfinite(right), value - right, 0.0))
+        fail_at(error <= allowed, name, value, right)
 
 
 def assert_close(found: tuple[Any, Any], expected: tuple[Array, Array]) -> None:

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cases import DTYPES, HEAD_DIM, WINDOW_TOKENS, Arguments
+from ..cases import DTYPES, FLOP_PER_KEY_AND_HEAD, HEAD_DIM, WINDOW_TOKENS, Arguments
 from ..reference import Call, query_rows, row_keys
 
 Array = NDArray[Any]
 
-FLOP_PER_KEY_AND_HEAD = 4 * HEAD_DIM  # multiply and add, for the score and for the weighted sum
 BYTES_PER_ELEMENT = 2
 CSA, HCA = 4, 128  # original tokens per compressed one
 

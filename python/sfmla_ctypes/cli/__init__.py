@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command ``sfmla``: one file per sub-command, thin over the package.
 
-Exit codes: 0 success; 1 numbers that differ from the reference; 2 input that was refused, with
-one sentence on standard error.
+Exit codes: 0 success; 1 the answer is no: numbers that differ from the reference, a workload slower
+than the one compared with, a cliff; 2 input that was refused, with one sentence on standard error.
 """
 
 from __future__ import annotations

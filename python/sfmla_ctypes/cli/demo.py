@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..cases import Arguments, CaseSpec, build_case, named_case, resize
+from ..judge import Verdict, judge_attn_out, judge_softmax_lse
 from ..plots import check_can_plot, save_attended_keys
 from ..reference import sparse_flash_mla as reference_attention
 from .execute import as_call, execute, gflop, keys_per_row
-from .judge import Verdict, judge_attn_out, judge_softmax_lse
 from .options import FILE
 from .output import json_option, milliseconds, print_json, print_table, row_progress
 from .refusals import as_refusals

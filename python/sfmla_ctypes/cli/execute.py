@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import sparse_flash_mla, sparse_flash_mla_metadata
-from ..cases import Arguments
+from ..cases import FLOP_PER_KEY_AND_HEAD, Arguments
 from ..reference import Call, query_rows, row_keys
 from ..schedule import metadata_arguments
 
 Array = NDArray[Any]
-
-FLOP_PER_KEY_AND_HEAD = 4 * 512  # multiply and add, for the score and for the weighted sum
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import click
 
 from ..case_files import check_suffix, save_arrays
 from ..cases import Arguments
+from ..judge import Verdict, judge_attn_out, judge_softmax_lse
 from ..reference import sparse_flash_mla as reference_attention
 from .execute import Result, as_call, execute, gflop, keys_per_row
-from .judge import Verdict, judge_attn_out, judge_softmax_lse
 from .options import FILE, attribute_options, load_with_overrides
 from .output import json_option, milliseconds, print_json, row_progress
 from .refusals import as_refusals
