@@ -5,19 +5,12 @@ import configparser
 import ctypes
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import sfmla_ctypes
+from programs.commands import LIB, PREFIX, SEARCH_PATH, VENDOR, run
 
-PREFIX = sfmla_ctypes.toolkit_path()
-LIB = PREFIX / "lib64"
-VENDOR = PREFIX / "opp" / "vendors" / "sfmla" / "op_api"
-# Programs that pip installed lie next to the interpreter, whether or not its folder is on the path.
-SEARCH_PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 PROGRAM = """
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
@@ -28,19 +21,6 @@ int main(void) {
 }
 """
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-
-
-def run(*command: str | Path, **environment: str) -> str:
-    done = subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env=os.environ | {"PATH": SEARCH_PATH} | environment,
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
 
 
 def build_and_run(folder: Path, *flags: str) -> None:

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "acl/acl_rt.h"
+#include "acl/acl_rt_memory.h"
 
 #ifdef __cplusplus
 extern "C" {
