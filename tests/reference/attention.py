@@ -9,7 +9,7 @@ that no mistake can hide in both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -108,45 +108,66 @@ def rows_of(call: Call) -> Iterator[Row]:
             yield Row(request, row, ori_keys, cmp_keys)
 
 
+def tokens_of(kv: Array, request: int, keys: Array, cu: Array | None, table: Array | None) -> Array:
+    """Tokens `keys` of a request, (n, D): paged with a table, packed with prefix sums."""
+    if table is not None:
+        return kv[table[request, keys // kv.shape[1]], keys % kv.shape[1], 0]
+    return kv[request, keys, 0] if cu is None else kv[int(cu[request]) + keys, 0]
+
+
 def gather(call: Call, cache: str, request: int, keys: Array) -> Array:
     """Tokens `keys` of a request from the cache "ori" or "cmp": (n, 512)."""
-    kv, cu, table = (
-        getattr(call, name)
-        for name in (f"{cache}_kv", f"cu_seqlens_{cache}_kv", f"{cache}_block_table")
-    )
-    if call.layout_kv == "PA_BBND":
-        return kv[table[request, keys // kv.shape[1]], keys % kv.shape[1], 0]
-    return kv[int(cu[request]) + keys, 0] if call.layout_kv == "TND" else kv[request, keys, 0]
+    cu = getattr(call, f"cu_seqlens_{cache}_kv") if call.layout_kv == "TND" else None
+    table = getattr(call, f"{cache}_block_table") if call.layout_kv == "PA_BBND" else None
+    return tokens_of(getattr(call, f"{cache}_kv"), request, keys, cu, table)
 
 
-def attend(q: Array, kv: Array, sinks: Array, scale: float) -> tuple[Array, Array]:
-    """One row: q (N1, 512), its keys kv (n, 512), sinks (N1). Output (N1, 512) and LSE (N1)."""
-    scores = scale * (q @ kv.T)
+def attend(
+    q: Array, keys: Array, values: Array, sinks: Array, scale: float
+) -> tuple[Array, Array, Array]:
+    """One row: q (N1, D), its keys (n, D) and values (n, 512), n > 0, and sinks (N1).
+
+    Output (N1, 512); the largest logit and the sum of the weights relative to it (N1).
+    """
+    scores = scale * (q @ keys.T)
     largest = np.maximum(scores.max(axis=1), sinks)
     with np.errstate(invalid="ignore"):
         weights = np.exp(scores - largest[:, None])
         total = weights.sum(axis=1) + np.exp(sinks - largest)
-        out, lse = (weights @ kv) / total[:, None], largest + np.log(total)
+        out = (weights @ values) / total[:, None]
     swallowed = sinks == np.inf  # an infinite sink takes all the weight
-    return np.where(swallowed[:, None], 0.0, out), np.where(swallowed, np.inf, lse)
+    return (
+        np.where(swallowed[:, None], 0.0, out),
+        np.where(swallowed, np.inf, largest),
+        np.where(swallowed, 1.0, total),
+    )
+
+
+def attend_rows(
+    q: Array, sinks: Array | None, scale: float, kv_of_rows: Iterable[tuple[int, Array]]
+) -> tuple[Array, Array]:
+    """Output and LSE of the flattened q, where keys are values; rows without any stay 0."""
+    q = q.reshape(-1, *q.shape[-2:])
+    out, lse = np.zeros(q.shape), np.zeros(q.shape[:2])
+    logits = np.full(q.shape[1], -np.inf) if sinks is None else sinks.astype(np.float64)
+    for row, kv in kv_of_rows:
+        if len(kv):
+            kv = kv.astype(np.float64)
+            out[row], largest, total = attend(q[row].astype(np.float64), kv, kv, logits, scale)
+            lse[row] = largest + np.log(total)
+    return out, lse
+
+
+def kv_of(call: Call, row: Row) -> Array:
+    kv = gather(call, "ori", row.request, row.ori_keys)
+    if call.cmp_kv is None:
+        return kv
+    return np.concatenate([kv, gather(call, "cmp", row.request, row.cmp_keys)])
 
 
 def attention(call: Call) -> tuple[Array, Array]:
     """attn_out in the shape of q, softmax_lse (B, 1, S1, N1) or (1, T1, N1); both float64."""
-    heads = call.q.shape[-2]
-    q = call.q.reshape(-1, heads, call.q.shape[-1])
-    out, lse = np.zeros(q.shape), np.zeros(q.shape[:2])
-    sinks = np.full(heads, -np.inf) if call.sinks is None else call.sinks.astype(np.float64)
-    for row in rows_of(call):
-        kv = gather(call, "ori", row.request, row.ori_keys)
-        if call.cmp_kv is not None:
-            kv = np.concatenate([kv, gather(call, "cmp", row.request, row.cmp_keys)])
-        if len(kv):
-            out[row.query_row], lse[row.query_row] = attend(
-                q[row.query_row].astype(np.float64),
-                kv.astype(np.float64),
-                sinks,
-                call.softmax_scale,
-            )
+    rows = ((row.query_row, kv_of(call, row)) for row in rows_of(call))
+    out, lse = attend_rows(call.q, call.sinks, call.softmax_scale, rows)
     by_request = lse.shape if call.layout_q == "TND" else call.q.shape[:-1]
     return out.reshape(call.q.shape), np.expand_dims(lse.reshape(by_request), -3)

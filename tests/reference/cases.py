@@ -12,18 +12,29 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.random import Generator
 
-from reference.attention import Row, lengths, rows_of
-from reference.call import Array, Call
+from reference.attention import lengths, rows_of
+from reference.call import Call
+from reference.case_arrays import (
+    DTYPES,
+    cache_axes,
+    fill,
+    index_list,
+    int32,
+    junk_list,
+    make_sinks,
+    merge,
+    poison,
+    prefix_sums,
+    strided,
+)
 
 HEAD_DIM = 512
 SCALE = HEAD_DIM**-0.5
 MODES = ("swa", "csa", "hca", "ori_sparse", "ori_cmp_sparse")
 LAYOUTS = (("BSND", "BSND"), ("TND", "TND"), ("BSND", "PA_BBND"), ("TND", "PA_BBND"))
-DTYPES: dict[str, Any] = {"bfloat16": ml_dtypes.bfloat16, "float16": np.float16}
 
 
 @dataclass(frozen=True)
@@ -72,72 +83,21 @@ class Case:
         )
 
 
-def prefix_sums(counts: list[int]) -> Array:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-
-
-def int32(values: Any) -> Array:
-    return np.asarray(values, dtype=np.int32)
-
-
-def strided(shape: tuple[int, ...], page_gap: int, row_gap: int, dtype: Any) -> Array:
-    """A NaN-filled cache of `shape` whose pages and tokens have gaps (in elements) behind them."""
-    row_stride = shape[-1] + row_gap
-    page_stride = int(np.prod(shape[1:-1])) * row_stride + page_gap
-    strides = (
-        (page_stride, row_stride, row_stride, 1) if len(shape) == 4 else (row_stride,) * 2 + (1,)
-    )
-    storage = np.full(shape[0] * strides[0] + row_stride, np.nan, dtype=dtype)
-    byte_strides = tuple(stride * storage.itemsize for stride in strides)
-    return np.lib.stride_tricks.as_strided(storage, shape, byte_strides)
-
-
 def make_cache(case: Case, rng: Generator, name: str, tokens: list[int]) -> dict[str, Any]:
     """The arguments of one cache ("ori" or "cmp"), still without numbers in it."""
     dtype, layout = DTYPES[case.dtype], case.layouts[1]
-    allotted = [count + case.token_padding for count in tokens]
-    arguments: dict[str, Any] = {}
-    if layout == "TND":
-        arguments[f"cu_seqlens_{name}_kv"] = prefix_sums(allotted)
-        shape: tuple[int, ...] = (max(sum(allotted), 1), 1, HEAD_DIM)
-    elif layout == "BSND":
-        shape = (len(tokens), max(*allotted, 1), 1, HEAD_DIM)
-    else:
-        block = case.ori_block if name == "ori" else case.cmp_block
-        columns = max(-(-count // block) for count in tokens) + 2
-        pages = len(tokens) * columns + 3
-        table = rng.permutation(pages)[: len(tokens) * columns].reshape(len(tokens), columns)
-        arguments[f"{name}_block_table"] = int32(table)
-        shape = (pages, block, 1, HEAD_DIM)
-    if layout == "PA_BBND" or case.token_padding or len(set(tokens)) > 1 or not all(tokens):
+    block = case.ori_block if name == "ori" else case.cmp_block
+    axes, cu, table = cache_axes(rng, layout, tokens, case.token_padding, block)
+    arguments: dict[str, Any] = {
+        f"cu_seqlens_{name}_kv": cu,
+        f"{name}_block_table": table,
+        f"{name}_kv": strided(
+            (*axes, HEAD_DIM), case.page_gap_elements, case.row_gap_elements, dtype
+        ),
+    }
+    if table is not None or case.token_padding or len(set(tokens)) > 1 or not all(tokens):
         arguments[f"seqused_{name}_kv"] = int32(tokens)
-    arguments[f"{name}_kv"] = strided(shape, case.page_gap_elements, case.row_gap_elements, dtype)
     return arguments
-
-
-def junk_list(rng: Generator, width: int) -> Array:
-    return rng.choice(int32([-1, 0, 1, 5, 2**31 - 1, -(2**31), 2147480000, -2]), width)
-
-
-def index_list(rng: Generator, keys: Array, width: int, end: int) -> Array:
-    """One list over `keys`, in a style drawn at random."""
-    style = rng.choice(
-        ["clean", "sorted", "short", "hostile", "none"], p=[0.4, 0.1, 0.2, 0.25, 0.05]
-    )
-    taken = rng.permutation(keys)[:width]
-    if style == "sorted":
-        taken = np.sort(taken)
-    if style == "short":
-        taken = taken[: len(taken) // 2]
-    if style == "none":
-        taken = taken[:0]
-    if style == "hostile" and len(taken):  # duplicates and entries that the row may not see
-        replaced = rng.integers(0, len(taken), 3)
-        taken[replaced] = [taken[0], end, 2**31 - 1]
-    entries = junk_list(rng, width)
-    entries[: len(taken)] = taken
-    entries[len(taken) : len(taken) + 1] = rng.choice([-1, -2, -(2**31)])
-    return entries
 
 
 def make_lists(
@@ -156,32 +116,13 @@ def make_lists(
     return arguments
 
 
-def fill(kv: Array, index: tuple[Array, ...], rng: Generator) -> None:
-    kv[index] = rng.standard_normal((len(index[0]), 1, HEAD_DIM)).astype(kv.dtype)
-
-
 def fill_attended(call: Call, name: str, rng: Generator) -> None:
-    """Numbers for the attended tokens of a cache, junk for the table entries nobody needs."""
     kv, cu, table = (
         getattr(call, attribute)
         for attribute in (f"{name}_kv", f"cu_seqlens_{name}_kv", f"{name}_block_table")
     )
-    by_request: dict[int, list[Row]] = {}
-    for row in rows_of(call):
-        by_request.setdefault(row.request, []).append(row)
-    needed = np.zeros_like(table, dtype=bool) if table is not None else None
-    for request, rows in by_request.items():
-        keys = np.unique(np.concatenate([getattr(row, f"{name}_keys") for row in rows]))
-        if needed is not None:
-            needed[request, keys // kv.shape[1]] = True
-            fill(kv, (table[request, keys // kv.shape[1]], keys % kv.shape[1]), rng)
-        elif call.layout_kv == "TND":
-            fill(kv, (cu[request] + keys,), rng)
-        else:
-            fill(kv, (np.full_like(keys, request), keys), rng)
-    if needed is not None:
-        junk = junk_list(rng, table.size).reshape(table.shape)
-        table[~needed] = junk[~needed]
+    attended = merge((row.request, getattr(row, f"{name}_keys")) for row in rows_of(call))
+    fill([kv], attended, cu, table, rng)
 
 
 def make_queries(case: Case, rng: Generator) -> dict[str, Any]:
@@ -197,7 +138,7 @@ def make_queries(case: Case, rng: Generator) -> dict[str, Any]:
     if ragged or case.row_padding:
         arguments["seqused_q"] = int32(case.rows)
     arguments["q"] = rng.standard_normal(shape).astype(DTYPES[case.dtype])
-    arguments["sinks"] = (1.5 * rng.standard_normal(case.heads)).astype(np.float32)
+    arguments["sinks"] = make_sinks(rng, case.heads, "finite")
     return arguments
 
 
@@ -226,17 +167,10 @@ def build(case: Case) -> Call:
     if case.mode in ("csa", "ori_cmp_sparse"):
         lists |= make_lists(case, rng, call, "cmp", case.cmp_topk, case.cmp_mask)
     call = replace(call, **lists)
-    poison_padded_rows(call)
+    poison(call.q, [row.query_row for row in rows_of(call)])
     for name in ("ori", "cmp") if case.has_cmp else ("ori",):
         fill_attended(call, name, rng)
     return call
-
-
-def poison_padded_rows(call: Call) -> None:
-    flat = call.q.reshape(-1, *call.q.shape[-2:])
-    padded = np.ones(len(flat), dtype=bool)
-    padded[[row.query_row for row in rows_of(call)]] = False
-    flat[padded] = np.nan
 
 
 def with_full_caches(call: Call) -> Call:

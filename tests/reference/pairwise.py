@@ -34,3 +34,16 @@ def pairwise(axes: dict[str, list[Any]], seed: int) -> list[dict[str, Any]]:
         missing -= pairs(best)
         chosen.append({name: axes[name][best[name]] for name in names})
     return chosen
+
+
+def choices(axes: dict[str, list[Any]], seeds: int) -> list[dict[str, Any]]:
+    """pairwise() once for each seed, numbered in "seed". An axis "a b" holds pairs for a and b."""
+    found = []
+    for seed in range(seeds):
+        for number, combination in enumerate(pairwise(axes, seed)):
+            choice: dict[str, Any] = {"seed": 100 * seed + number}
+            for names, value in combination.items():
+                parts = names.split()
+                choice |= zip(parts, value if len(parts) > 1 else [value], strict=True)
+            found.append(choice)
+    return found

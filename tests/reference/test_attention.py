@@ -98,11 +98,13 @@ def test_lanes_past_the_visible_count_are_not_looked_at() -> None:
 
 def test_uniform_weights_and_sink() -> None:
     kv = np.arange(3 * 512, dtype=np.float64).reshape(3, 512)
-    out, lse = attend(np.zeros((3, 512)), kv, np.array([0.0, np.inf, -np.inf]), 1.0)
+    sinks = np.array([0.0, np.inf, -np.inf])
+    out, largest, total = attend(np.zeros((3, 512)), kv, kv, sinks, 1.0)
     np.testing.assert_allclose(out[0], kv.sum(axis=0) / 4)
     np.testing.assert_allclose(out[2], kv.mean(axis=0))
     assert not out[1].any()
-    np.testing.assert_allclose(lse, [np.log(4), np.inf, np.log(3)])
+    np.testing.assert_allclose(largest, [0, np.inf, 0])
+    np.testing.assert_allclose(total, [4, 1, 3])
 
 
 def test_a_nan_reaches_its_own_row_only() -> None:
