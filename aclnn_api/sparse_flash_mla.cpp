@@ -1,24 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aclnnop/aclnn_sparse_flash_mla.h"
 
+#include "aclnn_api/check_and_plan.h"
 #include "aclnn_api/two_phase.h"
 #include "op_host/sparse_flash_mla/check.h"
 #include "op_host/sparse_flash_mla/tiling.h"
-
-namespace {
-
-sfmla::Result<sfmla::Launch> Plan(const sfmla::SparseFlashMlaArgs& args) {
-  const sfmla::Result<const sfmla::ProductRules*> product = sfmla::ProcessProductRules();
-  if (!product.ok()) return product.status();
-  const sfmla::Result<sfmla::CpuTarget> target = sfmla::ProcessCpuTarget();
-  if (!target.ok()) return target.status();
-  const sfmla::Result<sfmla::SparseFlashMlaProblem> problem =
-      sfmla::CheckSparseFlashMla(args, *product.value());
-  if (!problem.ok()) return problem.status();
-  return sfmla::PlanSparseFlashMla(args, problem.value(), target.value());
-}
-
-}  // namespace
 
 aclnnStatus aclnnSparseFlashMlaGetWorkspaceSize(
     const aclTensor* q, const aclTensor* oriKvOptional, const aclTensor* cmpKvOptional,
@@ -34,40 +20,40 @@ aclnnStatus aclnnSparseFlashMlaGetWorkspaceSize(
     char* layoutKvOptional, int64_t topkValueMode, bool returnSoftmaxLse,
     const aclTensor* attnOutOut, const aclTensor* softmaxLseOutOptional, uint64_t* workspaceSize,
     aclOpExecutor** executor) {
-  return sfmla::PhaseOne("aclnnSparseFlashMlaGetWorkspaceSize", sfmla::code::kAclnnParamNullptr,
-                         workspaceSize, executor, [&] {
-                           using sfmla::MakeOperand;
-                           sfmla::SparseFlashMlaArgs args;
-                           args.operands = {
-                               MakeOperand("q", q),
-                               MakeOperand("ori_kv", oriKvOptional),
-                               MakeOperand("cmp_kv", cmpKvOptional),
-                               MakeOperand("ori_sparse_indices", oriSparseIndicesOptional),
-                               MakeOperand("cmp_sparse_indices", cmpSparseIndicesOptional),
-                               MakeOperand("ori_block_table", oriBlockTableOptional),
-                               MakeOperand("cmp_block_table", cmpBlockTableOptional),
-                               MakeOperand("cu_seqlens_q", cuSeqlensQOptional),
-                               MakeOperand("cu_seqlens_ori_kv", cuSeqlensOriKvOptional),
-                               MakeOperand("cu_seqlens_cmp_kv", cuSeqlensCmpKvOptional),
-                               MakeOperand("seqused_q", sequsedQOptional),
-                               MakeOperand("seqused_ori_kv", sequsedOriKvOptional),
-                               MakeOperand("seqused_cmp_kv", sequsedCmpKvOptional),
-                               MakeOperand("cmp_residual_kv", cmpResidualKvOptional),
-                               MakeOperand("ori_topk_length", oriTopkLengthOptional),
-                               MakeOperand("cmp_topk_length", cmpTopkLengthOptional),
-                               MakeOperand("sinks", sinksOptional),
-                               MakeOperand("metadata", metadataOptional),
-                               MakeOperand("attn_out", attnOutOut),
-                               MakeOperand("softmax_lse", softmaxLseOutOptional),
-                           };
-                           args.attributes = {cmpRatio,        oriMaskMode, cmpMaskMode,
-                                              oriWinLeft,      oriWinRight, layoutQOptional,
-                                              layoutKvOptional};
-                           args.softmax_scale = softmaxScale;
-                           args.topk_value_mode = topkValueMode;
-                           args.return_softmax_lse = returnSoftmaxLse;
-                           return Plan(args);
-                         });
+  return sfmla::PhaseOne(
+      "aclnnSparseFlashMlaGetWorkspaceSize", sfmla::code::kAclnnParamNullptr, workspaceSize,
+      executor, [&] {
+        using sfmla::MakeOperand;
+        sfmla::SparseFlashMlaArgs args;
+        args.operands = {
+            MakeOperand("q", q),
+            MakeOperand("ori_kv", oriKvOptional),
+            MakeOperand("cmp_kv", cmpKvOptional),
+            MakeOperand("ori_sparse_indices", oriSparseIndicesOptional),
+            MakeOperand("cmp_sparse_indices", cmpSparseIndicesOptional),
+            MakeOperand("ori_block_table", oriBlockTableOptional),
+            MakeOperand("cmp_block_table", cmpBlockTableOptional),
+            MakeOperand("cu_seqlens_q", cuSeqlensQOptional),
+            MakeOperand("cu_seqlens_ori_kv", cuSeqlensOriKvOptional),
+            MakeOperand("cu_seqlens_cmp_kv", cuSeqlensCmpKvOptional),
+            MakeOperand("seqused_q", sequsedQOptional),
+            MakeOperand("seqused_ori_kv", sequsedOriKvOptional),
+            MakeOperand("seqused_cmp_kv", sequsedCmpKvOptional),
+            MakeOperand("cmp_residual_kv", cmpResidualKvOptional),
+            MakeOperand("ori_topk_length", oriTopkLengthOptional),
+            MakeOperand("cmp_topk_length", cmpTopkLengthOptional),
+            MakeOperand("sinks", sinksOptional),
+            MakeOperand("metadata", metadataOptional),
+            MakeOperand("attn_out", attnOutOut),
+            MakeOperand("softmax_lse", softmaxLseOutOptional),
+        };
+        args.attributes = {cmpRatio,    oriMaskMode,     cmpMaskMode,     oriWinLeft,
+                           oriWinRight, layoutQOptional, layoutKvOptional};
+        args.softmax_scale = softmaxScale;
+        args.topk_value_mode = topkValueMode;
+        args.return_softmax_lse = returnSoftmaxLse;
+        return CheckAndPlanAttention(args, sfmla::CheckSparseFlashMla, sfmla::PlanSparseFlashMla);
+      });
 }
 
 aclnnStatus aclnnSparseFlashMla(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,

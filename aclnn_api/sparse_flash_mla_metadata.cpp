@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aclnnop/aclnn_sparse_flash_mla_metadata.h"
 
+#include "aclnn_api/check_and_plan.h"
 #include "aclnn_api/two_phase.h"
 #include "op_host/sparse_flash_mla_metadata/check.h"
 #include "op_host/sparse_flash_mla_metadata/tiling.h"
-
-namespace {
-
-sfmla::Result<sfmla::Launch> Plan(const sfmla::SparseFlashMlaMetadataArgs& args) {
-  const sfmla::Result<const sfmla::ProductRules*> product = sfmla::ProcessProductRules();
-  if (!product.ok()) return product.status();
-  const sfmla::Result<sfmla::SparseFlashMlaMetadataProblem> problem =
-      sfmla::CheckSparseFlashMlaMetadata(args, *product.value());
-  if (!problem.ok()) return problem.status();
-  return sfmla::PlanSparseFlashMlaMetadata(args, problem.value(), sfmla::PlanningCores(),
-                                           sfmla::CurrentSoc());
-}
-
-}  // namespace
 
 aclnnStatus aclnnSparseFlashMlaMetadataGetWorkspaceSize(
     const aclTensor* cuSeqlensQOptional, const aclTensor* cuSeqlensOriKvOptional,
@@ -60,7 +47,9 @@ aclnnStatus aclnnSparseFlashMlaMetadataGetWorkspaceSize(
                                               layoutKvOptional};
                            args.has_ori_kv = hasOriKv;
                            args.has_cmp_kv = hasCmpKv;
-                           return Plan(args);
+                           return CheckAndPlan(args, sfmla::CheckSparseFlashMlaMetadata,
+                                               sfmla::PlanSparseFlashMlaMetadata,
+                                               sfmla::PlanningCores(), sfmla::CurrentSoc());
                          });
 }
 

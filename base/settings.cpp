@@ -5,17 +5,26 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
 #include <string_view>
 
+#include "base/fork.h"
 #include "base/format.h"
 
 namespace sfmla {
 namespace {
 
 constexpr int kMaxThreads = 1024;
+
+// Never destroyed: kernels may still ask while the process exits. Not a static of the function,
+// which would stay half made in a child that is forked meanwhile.
+constexpr int kForkOrder = 101;  // behind all locks: settings are read with any of them held
+auto& g_settings_mutex = *new ForkMutex(kForkOrder);
+std::atomic<const Result<Settings>*> g_settings{nullptr};
 
 Status BadSetting(const char* name, std::string_view found, std::string_view allowed) {
   return Status(code::kAclInvalidParam,
@@ -138,9 +147,15 @@ Result<Settings> ParseSettings(const char* (*get)(const char* name)) {
 }
 
 const Result<Settings>& ProcessSettings() {
-  // Never destroyed: kernels may still ask while the process exits.
-  static const auto* settings = new Result<Settings>(
-      ParseSettings([](const char* name) -> const char* { return std::getenv(name); }));
+  const Result<Settings>* settings = g_settings.load(std::memory_order_acquire);
+  if (settings != nullptr) return *settings;
+  std::lock_guard lock(g_settings_mutex);
+  settings = g_settings.load(std::memory_order_acquire);
+  if (settings == nullptr) {
+    settings = new Result<Settings>(
+        ParseSettings([](const char* name) -> const char* { return std::getenv(name); }));
+    g_settings.store(settings, std::memory_order_release);
+  }
   return *settings;
 }
 

@@ -29,22 +29,28 @@ inline constexpr int32_t kAclnnInnerFindKernel = 561003;
 inline constexpr int32_t kAclnnInnerNullptr = 561103;
 }  // namespace code
 
+// What a status is about beyond its code, where reports for the user differ by it.
+enum class Subject : uint8_t { kOther, kNullArgument, kWorkspaceSize };
+
 // A code of the public headers and, unless it is 0, one sentence for a human: operand, what was
 // found, what is allowed. The innermost function writes the sentence; callers pass it on unchanged.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(int32_t code, std::string text) : code_(code), text_(std::move(text)) {
+  Status(int32_t code, std::string text, Subject subject = Subject::kOther)
+      : code_(code), subject_(subject), text_(std::move(text)) {
     assert(code != code::kOk);
   }
   static Status Ok() { return {}; }
 
   bool ok() const { return code_ == code::kOk; }
   int32_t code() const { return code_; }
+  Subject subject() const { return subject_; }
   const std::string& text() const { return text_; }
 
  private:
   int32_t code_ = code::kOk;
+  Subject subject_ = Subject::kOther;
   std::string text_;
 };
 

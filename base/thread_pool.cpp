@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/thread_pool.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -11,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/fork.h"
 #include "base/settings.h"
 
 namespace sfmla {
@@ -89,20 +88,21 @@ class Pool final : public ThreadPool {
 
 std::atomic<Pool*> g_pool{nullptr};
 
+constexpr int kForkOrder = 100;  // behind all locks but that of the settings
+// The workers do not exist in a forked child; it must not hand them work.
+auto& g_pool_mutex = *new ForkMutex(kForkOrder, [] { g_pool.store(nullptr); });
+
 }  // namespace
 
 ThreadPool& ProcessThreadPool() {
-  static std::mutex mutex;
   Pool* pool = g_pool.load(std::memory_order_acquire);
   if (pool == nullptr) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(g_pool_mutex);
     pool = g_pool.load(std::memory_order_acquire);
     if (pool == nullptr) {
       const Result<Settings>& settings = ProcessSettings();
       pool = new Pool(settings.ok() ? settings->num_threads : 1);
       g_pool.store(pool, std::memory_order_release);
-      // The workers do not exist in a forked child; it must not hand them work.
-      pthread_atfork(nullptr, nullptr, [] { g_pool.store(nullptr); });
     }
   }
   return *pool;

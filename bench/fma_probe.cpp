@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The peak rate of multiply-adds of one core with the instruction set the kernels use: the ceiling
 // that benchmarks compare with. A library of its own, because only benchmarks need it.
-#include <time.h>
-
 #include <algorithm>
 #include <cstdint>
 
+#include "clock.h"
 #include "op_kernel/arch/cpu/tile_kernels.h"
 
 namespace {
-
-double ThreadSeconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 constexpr int64_t kSteps = 1 << 16;
 constexpr int kRounds = 5;
@@ -27,9 +20,10 @@ extern "C" __attribute__((visibility("default"))) double SfmlaFmaPeak() {
   if (!kernels.ok()) return 0;
   double best = 0;
   for (int round = 0; round < kRounds; ++round) {
-    const double start = ThreadSeconds();
+    const double start = sfmla::bench::ThreadSeconds();
     const int64_t operations = kernels.value()->peak(kSteps);
-    best = std::max(best, static_cast<double>(operations) / (ThreadSeconds() - start));
+    best =
+        std::max(best, static_cast<double>(operations) / (sfmla::bench::ThreadSeconds() - start));
   }
   return best;
 }

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast one core reads memory that no cache holds: the slope of the roofline.
-#include <time.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
+
+#include "clock.h"
 
 namespace {
 
 constexpr size_t kWords = size_t{1} << 25;  // 256 MiB: beyond the last-level cache
 constexpr int kRounds = 3;
-
-double ThreadSeconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 }  // namespace
 
@@ -24,12 +18,12 @@ extern "C" __attribute__((visibility("default"))) double SfmlaReadRate() {
   const std::vector<uint64_t> words(kWords, 1);
   double best = 0;
   for (int round = 0; round < kRounds; ++round) {
-    const double start = ThreadSeconds();
+    const double start = sfmla::bench::ThreadSeconds();
     uint64_t sum = 0;
     for (const uint64_t word : words) sum += word;
     asm volatile("" : : "r"(sum));  // the sum is needed, or no word would be read
-    best =
-        std::max(best, static_cast<double>(kWords * sizeof(uint64_t)) / (ThreadSeconds() - start));
+    best = std::max(best, static_cast<double>(kWords * sizeof(uint64_t)) /
+                              (sfmla::bench::ThreadSeconds() - start));
   }
   return best;
 }

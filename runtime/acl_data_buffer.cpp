@@ -15,14 +15,11 @@ struct DataBuffer {
   std::atomic<size_t> bytes{0};
 };
 
-HandleTable<DataBuffer>& DataBuffers() {
-  static auto* buffers = new HandleTable<DataBuffer>(HandleKind::kDataBuffer);
-  return *buffers;
-}
+auto& g_data_buffers = *new HandleTable<DataBuffer>(HandleKind::kDataBuffer);
 
 Result<std::shared_ptr<DataBuffer>> Resolve(const aclDataBuffer* handle) {
   SFMLA_RETURN_IF_ERROR(RequirePointer("dataBuffer", handle));
-  std::shared_ptr<DataBuffer> found = DataBuffers().Find(handle);
+  std::shared_ptr<DataBuffer> found = g_data_buffers.Find(handle);
   if (found == nullptr) {
     return DeadHandle(ACL_ERROR_INVALID_PARAM, "dataBuffer", HandleKind::kDataBuffer, handle);
   }
@@ -47,7 +44,7 @@ aclDataBuffer* aclCreateDataBuffer(void* data, size_t size) {
     auto buffer = std::make_shared<DataBuffer>();
     buffer->data = data;
     buffer->bytes = size;
-    out = static_cast<aclDataBuffer*>(DataBuffers().Insert(std::move(buffer)));
+    out = static_cast<aclDataBuffer*>(g_data_buffers.Insert(std::move(buffer)));
     return Status::Ok();
   });
   return out;
@@ -56,7 +53,7 @@ aclDataBuffer* aclCreateDataBuffer(void* data, size_t size) {
 aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer) {
   return AclCall("aclDestroyDataBuffer", [&] {
     const Result<std::shared_ptr<DataBuffer>> found = Resolve(dataBuffer);
-    if (found.ok()) DataBuffers().Remove(dataBuffer);
+    if (found.ok()) g_data_buffers.Remove(dataBuffer);
     return found.status();
   });
 }

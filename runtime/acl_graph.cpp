@@ -31,7 +31,8 @@ Result<std::shared_ptr<Capture>> CaptureOn(aclrtStream stream) {
 
 Status GetInfo(aclrtStream stream, aclmdlRICaptureStatus* status, aclmdlRI* graph) {
   if (status == nullptr && graph == nullptr) {
-    return Status(ACL_ERROR_INVALID_PARAM, "status and modelRI: both NULL, one must not be NULL");
+    return Status(ACL_ERROR_INVALID_PARAM, "status and modelRI: both NULL, one must not be NULL",
+                  Subject::kNullArgument);
   }
   const Result<std::shared_ptr<Stream>> found = ResolveOwnStream(stream);
   if (!found.ok()) return found.status();

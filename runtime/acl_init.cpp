@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "acl/acl_rt.h"
+#include "base/fork.h"
 #include "base/format.h"
 #include "base/settings.h"
 #include "runtime/allocator.h"
@@ -12,6 +13,7 @@
 #include "runtime/context.h"
 #include "runtime/event.h"
 #include "runtime/executor.h"
+#include "runtime/fork_order.h"
 #include "runtime/graph.h"
 #include "runtime/init_config.h"
 #include "runtime/last_error.h"
@@ -23,22 +25,19 @@ using namespace sfmla;
 namespace {
 
 struct InitState {
-  std::mutex mutex;
+  ForkMutex mutex{fork_order::kInit};
   uint64_t references = 0;
   bool was_finalized = false;  // since the last aclInit
   InitConfig config;
 };
 
-InitState& State() {
-  static auto* state = new InitState;
-  return *state;
-}
+auto& g_state = *new InitState;
 
 Status Initialize(const char* path) {
   SFMLA_RETURN_IF_ERROR(ProcessSettings().status());
   const Result<InitConfig> config = ReadInitConfig(path);
   if (!config.ok()) return config.status();
-  InitState& state = State();
+  InitState& state = g_state;
   std::lock_guard lock(state.mutex);
   if (state.references > 0) {
     if (config.value() != state.config) {
@@ -94,20 +93,20 @@ aclError aclInit(const char* configPath) {
 
 aclError aclFinalize() {
   return AclCall("aclFinalize", []() -> Status {
-    std::lock_guard lock(State().mutex);
-    if (State().was_finalized) return AlreadyFinalized();
-    if (State().references > 0) FinalizeLocked(&State());
+    std::lock_guard lock(g_state.mutex);
+    if (g_state.was_finalized) return AlreadyFinalized();
+    if (g_state.references > 0) FinalizeLocked(&g_state);
     return Status::Ok();
   });
 }
 
 aclError aclFinalizeReference(uint64_t* refCount) {
   return AclCall("aclFinalizeReference", [&]() -> Status {
-    std::lock_guard lock(State().mutex);
-    if (State().references == 0) return AlreadyFinalized();
-    const uint64_t left = State().references - 1;
-    if (left == 0) FinalizeLocked(&State());
-    State().references = left;
+    std::lock_guard lock(g_state.mutex);
+    if (g_state.references == 0) return AlreadyFinalized();
+    const uint64_t left = g_state.references - 1;
+    if (left == 0) FinalizeLocked(&g_state);
+    g_state.references = left;
     if (refCount != nullptr) *refCount = left;
     return Status::Ok();
   });

@@ -31,18 +31,12 @@ struct List {
   std::vector<const Element*> elements;
 };
 
-template <typename T, HandleKind kind>
-HandleTable<T>& Table() {
-  static auto* table = new HandleTable<T>(kind);
-  return *table;
-}
-
-HandleTable<Scalar>& Scalars() { return Table<Scalar, HandleKind::kScalar>(); }
-auto& IntArrays() { return Table<Array<int64_t>, HandleKind::kIntArray>(); }
-auto& FloatArrays() { return Table<Array<float>, HandleKind::kFloatArray>(); }
-auto& BoolArrays() { return Table<Array<bool>, HandleKind::kBoolArray>(); }
-auto& TensorLists() { return Table<List<aclTensor>, HandleKind::kTensorList>(); }
-auto& ScalarLists() { return Table<List<aclScalar>, HandleKind::kScalarList>(); }
+auto& g_scalars = *new HandleTable<Scalar>(HandleKind::kScalar);
+auto& g_int_arrays = *new HandleTable<Array<int64_t>>(HandleKind::kIntArray);
+auto& g_float_arrays = *new HandleTable<Array<float>>(HandleKind::kFloatArray);
+auto& g_bool_arrays = *new HandleTable<Array<bool>>(HandleKind::kBoolArray);
+auto& g_tensor_lists = *new HandleTable<List<aclTensor>>(HandleKind::kTensorList);
+auto& g_scalar_lists = *new HandleTable<List<aclScalar>>(HandleKind::kScalarList);
 
 template <typename Handle, typename Value>
 Handle* CreateArray(const char* api, HandleTable<Array<Value>>& table, const Value* value,
@@ -127,7 +121,7 @@ int64_t LiveElements(const List<Element>& list, const HandleTable<Live>& element
 
 Result<aclTensor*> sfmla::ElementOf(const aclTensorList* list, size_t index) {
   if (list == nullptr) return NullArgument(ACLNN_ERR_INNER_NULLPTR, "tensors");
-  const std::shared_ptr<List<aclTensor>> found = TensorLists().Find(list);
+  const std::shared_ptr<List<aclTensor>> found = g_tensor_lists.Find(list);
   if (found == nullptr) {
     return DeadHandle(ACLNN_ERR_PARAM_INVALID, "tensors", HandleKind::kTensorList, list);
   }
@@ -151,83 +145,83 @@ aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
     auto scalar = std::make_shared<Scalar>();
     scalar->dtype = dataType;
     std::memcpy(scalar->value.data(), value, bytes);
-    out = static_cast<aclScalar*>(Scalars().Insert(std::move(scalar)));
+    out = static_cast<aclScalar*>(g_scalars.Insert(std::move(scalar)));
     return Status::Ok();
   });
   return out;
 }
 
 aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
-  return CreateArray<aclIntArray>("aclCreateIntArray", IntArrays(), value, size);
+  return CreateArray<aclIntArray>("aclCreateIntArray", g_int_arrays, value, size);
 }
 
 aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size) {
-  return CreateArray<aclFloatArray>("aclCreateFloatArray", FloatArrays(), value, size);
+  return CreateArray<aclFloatArray>("aclCreateFloatArray", g_float_arrays, value, size);
 }
 
 aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
-  return CreateArray<aclBoolArray>("aclCreateBoolArray", BoolArrays(), value, size);
+  return CreateArray<aclBoolArray>("aclCreateBoolArray", g_bool_arrays, value, size);
 }
 
 aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size) {
-  return CreateList<aclTensorList>("aclCreateTensorList", TensorLists(), Tensors(),
+  return CreateList<aclTensorList>("aclCreateTensorList", g_tensor_lists, Tensors(),
                                    HandleKind::kTensor, value, size);
 }
 
 aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size) {
-  return CreateList<aclScalarList>("aclCreateScalarList", ScalarLists(), Scalars(),
+  return CreateList<aclScalarList>("aclCreateScalarList", g_scalar_lists, g_scalars,
                                    HandleKind::kScalar, value, size);
 }
 
 aclnnStatus aclDestroyScalar(const aclScalar* scalar) {
-  return Destroy("aclDestroyScalar", Scalars(), HandleKind::kScalar, "scalar", scalar);
+  return Destroy("aclDestroyScalar", g_scalars, HandleKind::kScalar, "scalar", scalar);
 }
 
 aclnnStatus aclDestroyIntArray(const aclIntArray* array) {
-  return Destroy("aclDestroyIntArray", IntArrays(), HandleKind::kIntArray, "array", array);
+  return Destroy("aclDestroyIntArray", g_int_arrays, HandleKind::kIntArray, "array", array);
 }
 
 aclnnStatus aclDestroyFloatArray(const aclFloatArray* array) {
-  return Destroy("aclDestroyFloatArray", FloatArrays(), HandleKind::kFloatArray, "array", array);
+  return Destroy("aclDestroyFloatArray", g_float_arrays, HandleKind::kFloatArray, "array", array);
 }
 
 aclnnStatus aclDestroyBoolArray(const aclBoolArray* array) {
-  return Destroy("aclDestroyBoolArray", BoolArrays(), HandleKind::kBoolArray, "array", array);
+  return Destroy("aclDestroyBoolArray", g_bool_arrays, HandleKind::kBoolArray, "array", array);
 }
 
 aclnnStatus aclDestroyTensorList(const aclTensorList* array) {
-  return DestroyList("aclDestroyTensorList", TensorLists(), Tensors(), HandleKind::kTensorList,
+  return DestroyList("aclDestroyTensorList", g_tensor_lists, Tensors(), HandleKind::kTensorList,
                      array);
 }
 
 aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
-  return DestroyList("aclDestroyScalarList", ScalarLists(), Scalars(), HandleKind::kScalarList,
+  return DestroyList("aclDestroyScalarList", g_scalar_lists, g_scalars, HandleKind::kScalarList,
                      array);
 }
 
 aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {
-  return GetSize("aclGetIntArraySize", IntArrays(), HandleKind::kIntArray, "array", array, size,
+  return GetSize("aclGetIntArraySize", g_int_arrays, HandleKind::kIntArray, "array", array, size,
                  ArraySize<int64_t>);
 }
 
 aclnnStatus aclGetFloatArraySize(const aclFloatArray* array, uint64_t* size) {
-  return GetSize("aclGetFloatArraySize", FloatArrays(), HandleKind::kFloatArray, "array", array,
+  return GetSize("aclGetFloatArraySize", g_float_arrays, HandleKind::kFloatArray, "array", array,
                  size, ArraySize<float>);
 }
 
 aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size) {
-  return GetSize("aclGetBoolArraySize", BoolArrays(), HandleKind::kBoolArray, "array", array, size,
+  return GetSize("aclGetBoolArraySize", g_bool_arrays, HandleKind::kBoolArray, "array", array, size,
                  ArraySize<bool>);
 }
 
 aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size) {
-  return GetSize("aclGetTensorListSize", TensorLists(), HandleKind::kTensorList, "tensorList",
+  return GetSize("aclGetTensorListSize", g_tensor_lists, HandleKind::kTensorList, "tensorList",
                  tensorList, size,
                  [](const List<aclTensor>& list) { return LiveElements(list, Tensors()); });
 }
 
 aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size) {
-  return GetSize("aclGetScalarListSize", ScalarLists(), HandleKind::kScalarList, "scalarList",
+  return GetSize("aclGetScalarListSize", g_scalar_lists, HandleKind::kScalarList, "scalarList",
                  scalarList, size,
-                 [](const List<aclScalar>& list) { return LiveElements(list, Scalars()); });
+                 [](const List<aclScalar>& list) { return LiveElements(list, g_scalars); });
 }

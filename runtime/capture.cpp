@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <utility>
 
+#include "base/fork.h"
 #include "base/format.h"
+#include "runtime/fork_order.h"
 #include "runtime/refusals.h"
 
 namespace sfmla {
@@ -15,33 +18,38 @@ thread_local aclmdlRICaptureMode t_mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
 
 struct OpenCaptures {
   std::atomic<int> count{0};  // lets the common case, none, take no lock
-  std::mutex mutex;
+  ForkMutex mutex{fork_order::kCaptures, [this] { EndAtFork(); }};
   std::vector<std::shared_ptr<Capture>> captures;
+  std::vector<std::shared_ptr<Capture>> lost_at_fork;
+
+  // Their streams ended.
+  void EndAtFork() {
+    count = 0;
+    std::move(captures.begin(), captures.end(), std::back_inserter(lost_at_fork));
+    captures.clear();
+  }
 };
 
-OpenCaptures& Open() {
-  static auto* open = new OpenCaptures;
-  return *open;
-}
+auto& g_open = *new OpenCaptures;
 
 template <typename Predicate>
 bool AnyOpen(const Predicate& accept) {
-  if (Open().count.load() == 0) return false;
-  std::lock_guard lock(Open().mutex);
-  return std::any_of(Open().captures.begin(), Open().captures.end(),
+  if (g_open.count.load() == 0) return false;
+  std::lock_guard lock(g_open.mutex);
+  return std::any_of(g_open.captures.begin(), g_open.captures.end(),
                      [&](const auto& capture) { return accept(*capture); });
 }
 
 void AddOpen(std::shared_ptr<Capture> capture) {
-  std::lock_guard lock(Open().mutex);
-  Open().captures.push_back(std::move(capture));
-  ++Open().count;
+  std::lock_guard lock(g_open.mutex);
+  g_open.captures.push_back(std::move(capture));
+  ++g_open.count;
 }
 
 void RemoveOpen(const Capture* capture) {
-  std::lock_guard lock(Open().mutex);
-  Open().count -= static_cast<int>(
-      std::erase_if(Open().captures, [&](const auto& entry) { return entry.get() == capture; }));
+  std::lock_guard lock(g_open.mutex);
+  g_open.count -= static_cast<int>(
+      std::erase_if(g_open.captures, [&](const auto& entry) { return entry.get() == capture; }));
 }
 
 Status CheckMode(aclmdlRICaptureMode mode) {

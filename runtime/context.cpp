@@ -7,11 +7,13 @@
 #include <mutex>
 #include <vector>
 
+#include "base/fork.h"
 #include "base/format.h"
 #include "base/settings.h"
 #include "runtime/capture.h"
 #include "runtime/device.h"
 #include "runtime/event.h"
+#include "runtime/fork_order.h"
 #include "runtime/refusals.h"
 #include "runtime/report_queue.h"
 
@@ -29,29 +31,34 @@ struct DeviceState {
   std::shared_ptr<Context> primary;
 };
 
+auto& g_contexts = *new HandleTable<Context>(HandleKind::kContext);
+
+void GiveDefaultStream(Context* context) {
+  context->default_stream =
+      Streams().Insert(std::make_shared<Stream>(context->handle, /*is_default=*/true));
+}
+
+// In a forked child, where all streams ended.
+void GiveDefaultStreams() {
+  for (const auto& context : g_contexts.Select([](const Context&) { return true; })) {
+    GiveDefaultStream(context.get());
+  }
+}
+
 // Guards the states and the creation and end of contexts.
 struct Devices {
-  std::mutex mutex;
+  ForkMutex mutex{fork_order::kDevices, &GiveDefaultStreams};
   std::array<DeviceState, kDeviceCount> states;
 };
 
-Devices& AllDevices() {
-  static auto* devices = new Devices;
-  return *devices;
-}
-
-HandleTable<Context>& Contexts() {
-  static auto* contexts = new HandleTable<Context>(HandleKind::kContext);
-  return *contexts;
-}
+auto& g_devices = *new Devices;
 
 std::shared_ptr<Context> NewContext(int32_t device, bool is_primary) {
   auto context = std::make_shared<Context>();
   context->device = device;
   context->is_primary = is_primary;
-  context->handle = Contexts().Insert(context);
-  context->default_stream =
-      Streams().Insert(std::make_shared<Stream>(context->handle, /*is_default=*/true));
+  context->handle = g_contexts.Insert(context);
+  GiveDefaultStream(context.get());
   return context;
 }
 
@@ -95,8 +102,8 @@ Status NoContext() {
 Status RequireSettings() { return ProcessSettings().status(); }
 
 std::vector<std::shared_ptr<Context>> ContextsOf(int32_t device) {
-  std::lock_guard lock(AllDevices().mutex);
-  return Contexts().Select([&](const Context& context) { return context.device == device; });
+  std::lock_guard lock(g_devices.mutex);
+  return g_contexts.Select([&](const Context& context) { return context.device == device; });
 }
 
 std::vector<std::shared_ptr<Stream>> StreamsOf(const std::vector<std::shared_ptr<Context>>& of) {
@@ -115,14 +122,14 @@ Result<std::shared_ptr<Context>> CurrentContext() {
     if (device == kNoDevice) return NoContext();
     SFMLA_RETURN_IF_ERROR(SetDevice(device));
   }
-  std::shared_ptr<Context> context = Contexts().Find(t_current);
+  std::shared_ptr<Context> context = g_contexts.Find(t_current);
   if (context == nullptr) return NoContext();
   return context;
 }
 
 Status SetCurrentContext(aclrtContext context) {
   SFMLA_RETURN_IF_ERROR(RequirePointer("context", context));
-  if (Contexts().Find(context) == nullptr) {
+  if (g_contexts.Find(context) == nullptr) {
     return DeadHandle(ACL_ERROR_RT_CONTEXT_NULL, "context", HandleKind::kContext, context);
   }
   t_current = context;
@@ -136,8 +143,8 @@ void SetDefaultDevice(std::optional<int32_t> device) {
 Status SetDevice(int32_t device) {
   SFMLA_RETURN_IF_ERROR(RequireSettings());
   SFMLA_RETURN_IF_ERROR(CheckDevice("deviceId", device));
-  std::lock_guard lock(AllDevices().mutex);
-  DeviceState& state = AllDevices().states[static_cast<size_t>(device)];
+  std::lock_guard lock(g_devices.mutex);
+  DeviceState& state = g_devices.states[static_cast<size_t>(device)];
   if (state.primary == nullptr) state.primary = NewContext(device, /*is_primary=*/true);
   ++state.set_count;
   t_current = state.primary->handle;
@@ -149,8 +156,8 @@ Status ResetDevice(int32_t device, ResetCount count) {
   const auto is_here = [&](const Context& context) { return context.device == device; };
   std::vector<std::shared_ptr<Context>> ended;
   {
-    std::lock_guard lock(AllDevices().mutex);
-    DeviceState& state = AllDevices().states[static_cast<size_t>(device)];
+    std::lock_guard lock(g_devices.mutex);
+    DeviceState& state = g_devices.states[static_cast<size_t>(device)];
     if (state.set_count == 0) {
       return Status(ACL_ERROR_RT_CONTEXT_NULL,
                     Str("deviceId: ", device,
@@ -160,9 +167,9 @@ Status ResetDevice(int32_t device, ResetCount count) {
       --state.set_count;
       return Status::Ok();
     }
-    SFMLA_RETURN_IF_ERROR(RefuseOwnWorker(Contexts().Select(is_here)));
+    SFMLA_RETURN_IF_ERROR(RefuseOwnWorker(g_contexts.Select(is_here)));
     state = DeviceState();
-    ended = Contexts().RemoveIf(is_here);
+    ended = g_contexts.RemoveIf(is_here);
   }
   ClearCoreLimits(device);
   Retire(ended);
@@ -172,7 +179,7 @@ Status ResetDevice(int32_t device, ResetCount count) {
 Result<aclrtContext> CreateContext(int32_t device) {
   SFMLA_RETURN_IF_ERROR(RequireSettings());
   SFMLA_RETURN_IF_ERROR(CheckDevice("deviceId", device));
-  std::lock_guard lock(AllDevices().mutex);
+  std::lock_guard lock(g_devices.mutex);
   t_current = NewContext(device, /*is_primary=*/false)->handle;
   return t_current;
 }
@@ -181,8 +188,8 @@ Status DestroyContext(aclrtContext context) {
   SFMLA_RETURN_IF_ERROR(RequirePointer("context", context));
   std::shared_ptr<Context> ended;
   {
-    std::lock_guard lock(AllDevices().mutex);
-    ended = Contexts().Find(context);
+    std::lock_guard lock(g_devices.mutex);
+    ended = g_contexts.Find(context);
     if (ended == nullptr) {
       return DeadHandle(ACL_ERROR_RT_CONTEXT_NULL, "context", HandleKind::kContext, context);
     }
@@ -191,7 +198,7 @@ Status DestroyContext(aclrtContext context) {
                     "context: the primary one of its device, must be ended with aclrtResetDevice");
     }
     SFMLA_RETURN_IF_ERROR(RefuseOwnWorker({ended}));
-    Contexts().Remove(context);
+    g_contexts.Remove(context);
   }
   Retire({ended});
   return Status::Ok();

@@ -2,15 +2,9 @@
 #include "runtime/contiguous_copy.h"
 
 #include <cstring>
-#include <optional>
-
-#include "acl/acl_base.h"
-#include "base/checked_math.h"
 
 namespace sfmla {
 namespace {
-
-constexpr const char* kTooLarge = "the view does not fit into 64-bit offsets";
 
 // Copies the axes from `axis` on and returns the place behind them. `in` is element 0 of this part.
 std::byte* GatherAxis(const TensorDesc& desc, int64_t axis, int64_t element_bytes,
@@ -32,26 +26,6 @@ std::byte* GatherAxis(const TensorDesc& desc, int64_t axis, int64_t element_byte
 }
 
 }  // namespace
-
-Result<ByteRange> CoveredBytes(const TensorDesc& desc) {
-  const int64_t element_bytes = DataTypeBytes(desc.dtype);
-  if (desc.rank > kMaxOperandRank || element_bytes == 0) {
-    return Status(ACL_ERROR_RT_AICORE_EXCEPTION, "the view has too many axes or no whole bytes");
-  }
-  if (desc.num_elements() == 0) return ByteRange();
-  std::optional<int64_t> first = desc.offset;
-  std::optional<int64_t> last = desc.offset;
-  for (size_t axis = 0; axis < static_cast<size_t>(desc.rank); ++axis) {
-    const std::optional<int64_t> step = CheckedMul(desc.dims[axis] - 1, desc.strides[axis]);
-    std::optional<int64_t>& moved = step.value_or(0) < 0 ? first : last;
-    moved = step && moved ? CheckedAdd(*moved, *step) : std::nullopt;
-  }
-  if (last) last = CheckedAdd(*last, 1);
-  const auto begin = first ? CheckedMul(*first, element_bytes) : std::nullopt;
-  const auto end = last ? CheckedMul(*last, element_bytes) : std::nullopt;
-  if (!begin || !end) return Status(ACL_ERROR_RT_AICORE_EXCEPTION, kTooLarge);
-  return ByteRange{*begin, *end};
-}
 
 void GatherContiguous(const TensorDesc& desc, std::byte* out) {
   if (desc.num_elements() == 0) return;

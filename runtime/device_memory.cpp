@@ -13,6 +13,8 @@
 namespace sfmla {
 namespace {
 
+auto& g_memory = *new MemoryRegistry;
+
 bool ChecksAreOff() {
   const Result<Settings>& settings = ProcessSettings();
   return settings.ok() && settings->check == CheckLevel::kOff;
@@ -43,10 +45,7 @@ Status NotAccessible(const char* what, const void* address, uint64_t bytes, cons
 
 }  // namespace
 
-MemoryRegistry& Memory() {
-  static auto* registry = new MemoryRegistry;
-  return *registry;
-}
+MemoryRegistry& Memory() { return g_memory; }
 
 const Block* FindBlockLocked(uintptr_t address) {
   auto next = Memory().blocks.upper_bound(address);
@@ -69,16 +68,22 @@ std::optional<Allocation> FindAllocation(const void* address) {
   return in_slack ? std::nullopt : std::optional(block->allocation);
 }
 
-Status CheckAccessible(const char* what, const void* address, uint64_t bytes,
-                       int32_t failure_code) {
-  if (bytes == 0 || ChecksAreOff()) return Status::Ok();
-  std::shared_lock lock(Memory().mutex);
+MemoryView::MemoryView() : checks_(!ChecksAreOff()), lock_(Memory().mutex) {}
+
+Status MemoryView::CheckAccessible(const char* what, const void* address, uint64_t bytes,
+                                   int32_t failure_code) const {
+  if (bytes == 0 || !checks_) return Status::Ok();
   const Block* block = FindBlockLocked(Bits(address));
   if (block != nullptr) {
     const uintptr_t end = EndOfRunLocked(*block);
     if (Bits(address) <= end && bytes <= end - Bits(address)) return Status::Ok();
   }
   return NotAccessible(what, address, bytes, block, failure_code);
+}
+
+Status CheckAccessible(const char* what, const void* address, uint64_t bytes,
+                       int32_t failure_code) {
+  return MemoryView().CheckAccessible(what, address, bytes, failure_code);
 }
 
 Status CheckStaysInside(const char* what, const void* address, size_t bytes, int32_t failure_code) {

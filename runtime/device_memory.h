@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <shared_mutex>
 
 #include "base/status.h"
 
@@ -21,8 +22,23 @@ struct Allocation {
 // The live allocation that contains `address`, if any.
 std::optional<Allocation> FindAllocation(const void* address);
 
-// Ok if [address, address + bytes) lies in one live allocation (or SFMLA_CHECK is off). Otherwise
-// `failure_code` and a sentence that begins with `what` and gives addresses and sizes.
+// Answers about several ranges under one lock; nothing is allocated or freed while it lives. Its
+// thread takes no other lock meanwhile.
+class MemoryView {
+ public:
+  MemoryView();
+
+  // Ok if [address, address + bytes) lies in one live allocation (or SFMLA_CHECK is off). Otherwise
+  // `failure_code` and a sentence that begins with `what` and gives addresses and sizes.
+  Status CheckAccessible(const char* what, const void* address, uint64_t bytes,
+                         int32_t failure_code) const;
+
+ private:
+  const bool checks_;
+  const std::shared_lock<std::shared_mutex> lock_;
+};
+
+// The same for one range.
 Status CheckAccessible(const char* what, const void* address, uint64_t bytes, int32_t failure_code);
 
 }  // namespace sfmla

@@ -8,6 +8,8 @@
 namespace sfmla {
 namespace {
 
+auto& g_events = *new HandleTable<Event>(HandleKind::kEvent);
+
 Status RefuseDefaultStream() {
   return Status(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
                 "event: its record is captured, and the default stream cannot join a capture");
@@ -159,9 +161,6 @@ std::shared_ptr<const EventMark> Event::newest() const {
   return newest_;
 }
 
-HandleTable<Event>& Events() {
-  static auto* events = new HandleTable<Event>(HandleKind::kEvent);
-  return *events;
-}
+HandleTable<Event>& Events() { return g_events; }
 
 }  // namespace sfmla

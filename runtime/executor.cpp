@@ -2,6 +2,7 @@
 #include "runtime/executor.h"
 
 #include <algorithm>
+#include <cassert>
 #include <mutex>
 #include <utility>
 
@@ -16,8 +17,20 @@
 namespace sfmla {
 namespace {
 
+// Once per call, for any number of runs.
+Launch WithCoveredBytes(Launch launch) {
+  for (Operand& operand : launch.operands) {
+    if (!operand.present() || !operand.used) continue;
+    const Result<ViewBytes> covered = CoveredBytes(operand.desc);
+    assert(covered.ok());  // the operator's checks refuse such views
+    operand.covered = covered.value();
+  }
+  return launch;
+}
+
 struct Executor {
-  explicit Executor(Launch given) : launch(std::make_shared<const Launch>(std::move(given))) {
+  explicit Executor(Launch given)
+      : launch(std::make_shared<const Launch>(WithCoveredBytes(std::move(given)))) {
     for (const Operand& operand : launch->operands) tensors.push_back(operand.handle);
   }
 
@@ -28,24 +41,21 @@ struct Executor {
   bool spent = false;
 };
 
-HandleTable<Executor>& Executors() {
-  static auto* executors = new HandleTable<Executor>(HandleKind::kExecutor);
-  return *executors;
-}
+auto& g_executors = *new HandleTable<Executor>(HandleKind::kExecutor);
 
-Status Spent() {
-  return Status(ACLNN_ERR_PARAM_INVALID,
-                "executor: already consumed by a phase two, or destroyed; call phase one again or "
-                "make it repeatable");
+Status Spent(const aclOpExecutor* handle) {
+  return Status(ACLNN_ERR_PARAM_INVALID, Str("executor: already consumed by a phase two, or ",
+                                             DescribeMiss(HandleKind::kExecutor, handle),
+                                             "; call phase one again or make it repeatable"));
 }
 
 Result<std::shared_ptr<Executor>> FindForRun(const char* op_name, aclOpExecutor* handle) {
   if (handle == nullptr) return NullArgument(ACLNN_ERR_PARAM_NULLPTR, "executor");
-  std::shared_ptr<Executor> executor = Executors().Find(handle);
+  std::shared_ptr<Executor> executor = g_executors.Find(handle);
   if (executor == nullptr) {
     uint32_t generation = 0;
     uint32_t slot = 0;
-    if (UnpackHandle(HandleKind::kExecutor, handle, &generation, &slot)) return Spent();
+    if (UnpackHandle(HandleKind::kExecutor, handle, &generation, &slot)) return Spent(handle);
     return DeadHandle(ACLNN_ERR_PARAM_INVALID, "executor", HandleKind::kExecutor, handle);
   }
   if (executor->launch->op_name != op_name) {
@@ -63,7 +73,8 @@ Status CheckWorkspace(const Launch& launch, const void* workspace, uint64_t work
   if (workspace_bytes < launch.workspace_bytes) {
     return Status(ACLNN_ERR_PARAM_INVALID,
                   Str("workspaceSize: ", workspace_bytes, " bytes, must be at least ",
-                      launch.workspace_bytes, " as reported by phase one"));
+                      launch.workspace_bytes, " as reported by phase one"),
+                  Subject::kWorkspaceSize);
   }
   return Status::Ok();
 }
@@ -121,7 +132,7 @@ Status Enqueue(Executor* executor, Call call, Stream* stream) {
 
 Result<std::shared_ptr<Executor>> FindForControl(aclOpExecutor* handle) {
   if (handle == nullptr) return NullArgument(ACLNN_ERR_INNER_NULLPTR, "executor");
-  std::shared_ptr<Executor> executor = Executors().Find(handle);
+  std::shared_ptr<Executor> executor = g_executors.Find(handle);
   if (executor == nullptr) {
     return DeadHandle(ACLNN_ERR_INNER, "executor", HandleKind::kExecutor, handle);
   }
@@ -144,10 +155,10 @@ std::optional<size_t> LocateOperand(const Launch& launch, OperandRange range, si
 
 aclOpExecutor* NewExecutor(Launch launch) {
   return static_cast<aclOpExecutor*>(
-      Executors().Insert(std::make_shared<Executor>(std::move(launch))));
+      g_executors.Insert(std::make_shared<Executor>(std::move(launch))));
 }
 
-size_t LiveExecutors() { return Executors().Count(); }
+size_t LiveExecutors() { return g_executors.Count(); }
 
 Status RunExecutor(const char* op_name, void* workspace, uint64_t workspace_bytes,
                    aclOpExecutor* executor, aclrtStream stream) {
@@ -158,7 +169,7 @@ Status RunExecutor(const char* op_name, void* workspace, uint64_t workspace_byte
   const Result<std::shared_ptr<Stream>> own_stream = FindStreamForRun(stream);
   if (!own_stream.ok()) return own_stream.status();
   std::lock_guard lock(live.mutex);
-  if (live.spent) return Spent();
+  if (live.spent) return Spent(executor);
   Call call;
   call.launch = live.launch;
   call.workspace = static_cast<std::byte*>(workspace);
@@ -166,7 +177,7 @@ Status RunExecutor(const char* op_name, void* workspace, uint64_t workspace_byte
   SFMLA_RETURN_IF_ERROR(Enqueue(&live, std::move(call), own_stream.value().get()));
   if (!live.repeatable) {
     live.spent = true;
-    Executors().Remove(executor);
+    g_executors.Remove(executor);
   }
   return Status::Ok();
 }
@@ -182,7 +193,7 @@ Status MakeRepeatable(aclOpExecutor* executor) {
 Status DestroyExecutor(aclOpExecutor* executor) {
   const Result<std::shared_ptr<Executor>> found = FindForControl(executor);
   if (!found.ok()) return found.status();
-  if (Executors().Remove(executor) != nullptr) return Status::Ok();
+  if (g_executors.Remove(executor) != nullptr) return Status::Ok();
   return DeadHandle(ACLNN_ERR_INNER, "executor", HandleKind::kExecutor, executor);
 }
 

@@ -12,6 +12,7 @@
 #include "aclnn/acl_meta.h"
 #include "base/status.h"
 #include "runtime/tensor.h"
+#include "runtime/view_memory.h"
 
 namespace sfmla {
 
@@ -22,9 +23,10 @@ inline constexpr size_t kMaxOperands = 24;
 struct Operand {
   const char* name = "";              // static storage
   const aclTensor* handle = nullptr;  // nullptr: absent
-  TensorDesc desc;                    // as seen in phase one; meaningful when present
   bool is_output = false;
-  bool used = false;  // a present operand that the call ignores is never touched
+  bool used = false;    // a present operand that the call ignores is never touched
+  ViewBytes covered{};  // by `desc` if it is used; NewExecutor fills it in
+  TensorDesc desc{};    // as seen in phase one; meaningful when present
 
   bool present() const { return handle != nullptr; }
 };

@@ -12,6 +12,10 @@
 namespace sfmla {
 namespace {
 
+auto& g_task_groups = *new HandleTable<TaskGroup>(HandleKind::kTaskGroup);
+
+auto& g_graphs = *new HandleTable<Graph>(HandleKind::kGraph);
+
 // How long a replay sleeps when every node it could run waits for an event from outside.
 constexpr std::chrono::microseconds kPollInterval{20};
 
@@ -167,15 +171,9 @@ void Graph::OwnGroup(aclrtTaskGrp group) {
   groups_.push_back(group);
 }
 
-HandleTable<Graph>& Graphs() {
-  static auto* graphs = new HandleTable<Graph>(HandleKind::kGraph);
-  return *graphs;
-}
+HandleTable<Graph>& Graphs() { return g_graphs; }
 
-HandleTable<TaskGroup>& TaskGroups() {
-  static auto* groups = new HandleTable<TaskGroup>(HandleKind::kTaskGroup);
-  return *groups;
-}
+HandleTable<TaskGroup>& TaskGroups() { return g_task_groups; }
 
 Result<std::shared_ptr<Graph>> ResolveGraph(aclmdlRI graph) {
   SFMLA_RETURN_IF_ERROR(RequirePointer("modelRI", graph));

@@ -36,7 +36,21 @@ const char* Article(HandleKind kind) {
   return first == 'e' || first == 'i' || first == 'o' ? "an " : "a ";
 }
 
+// Of a handle of the right kind that is not alive.
+const char* EndOf(HandleKind kind) {
+  if (kind == HandleKind::kTensor || kind == HandleKind::kScalar) {
+    return "destroyed, on its own or with its list";
+  }
+  if (IsForkedChild() && EndsAtFork(kind)) return "destroyed, or made before the process forked";
+  return "destroyed";
+}
+
 }  // namespace
+
+bool EndsAtFork(HandleKind kind) {
+  return kind == HandleKind::kExecutor || kind == HandleKind::kStream ||
+         kind == HandleKind::kEvent || kind == HandleKind::kGraph || kind == HandleKind::kTaskGroup;
+}
 
 void* PackHandle(HandleKind kind, uint32_t generation, uint32_t slot) {
   const uint64_t bits =
@@ -55,10 +69,7 @@ bool UnpackHandle(HandleKind kind, const void* handle, uint32_t* generation, uin
 std::string DescribeMiss(HandleKind expected, const void* handle) {
   uint32_t generation = 0;
   uint32_t slot = 0;
-  if (UnpackHandle(expected, handle, &generation, &slot)) {
-    const bool may_be_element = expected == HandleKind::kTensor || expected == HandleKind::kScalar;
-    return may_be_element ? "destroyed, on its own or with its list" : "destroyed";
-  }
+  if (UnpackHandle(expected, handle, &generation, &slot)) return EndOf(expected);
   for (uint64_t number = 1; number <= kNumKinds; ++number) {
     const auto kind = static_cast<HandleKind>(number);
     if (UnpackHandle(kind, handle, &generation, &slot)) {

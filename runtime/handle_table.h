@@ -4,6 +4,8 @@
 // A handle is kind + generation + slot, in a bit pattern that no processor accepts as an address.
 // Each removal advances the generation of the slot, and a slot whose generations are used up is
 // retired, so a destroyed handle never becomes valid again.
+//
+// Tables are made when the library is loaded, see base/fork.h.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +16,9 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/fork.h"
+#include "runtime/fork_order.h"
 
 namespace sfmla {
 
@@ -35,6 +40,9 @@ enum class HandleKind : uint8_t {
   kDataBuffer,
 };
 
+// Whether live objects of the kind end in a forked child.
+bool EndsAtFork(HandleKind kind);
+
 inline constexpr uint32_t kMaxHandleSlots = 1u << 24;
 inline constexpr uint32_t kMaxHandleGeneration = (1u << 28) - 1;
 
@@ -50,7 +58,8 @@ std::string DescribeMiss(HandleKind expected, const void* handle);
 template <typename T>
 class HandleTable {
  public:
-  explicit HandleTable(HandleKind kind) : kind_(kind) {}
+  explicit HandleTable(HandleKind kind)
+      : kind_(kind), mutex_(fork_order::kHandles, [this] { EndAtFork(); }) {}
 
   // Throws std::bad_alloc when all slots are taken.
   void* Insert(std::shared_ptr<T> object) {
@@ -110,6 +119,15 @@ class HandleTable {
   }
 
  private:
+  // In the child, with the lock held. Another thread of the parent may have been inside an object,
+  // so none is touched again, not even to destroy it.
+  void EndAtFork() {
+    if (!EndsAtFork(kind_)) return;
+    for (uint32_t index = 0; index < slots_.size(); ++index) {
+      if (slots_[index].object != nullptr) lost_at_fork_.push_back(Release(index));
+    }
+  }
+
   struct Slot {
     uint32_t generation = 1;
     std::shared_ptr<T> object;  // nullptr: free
@@ -139,10 +157,11 @@ class HandleTable {
   }
 
   const HandleKind kind_;
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   std::deque<Slot> slots_;
   std::vector<uint32_t> free_slots_;
   size_t retired_slots_ = 0;
+  std::vector<std::shared_ptr<T>> lost_at_fork_;
 };
 
 }  // namespace sfmla

@@ -12,39 +12,22 @@
 namespace sfmla {
 namespace {
 
-Status Inside(const Launch& launch, const char* operand, const Status& status) {
+Status Inside(const Launch& launch, const Status& status) {
   if (status.ok()) return status;
-  return Status(status.code(), Str(launch.op_name, ": ", operand, ": ", status.text()));
-}
-
-Result<MemoryRange> RangeOf(const Operand& operand, void* data) {
-  TensorDesc desc = operand.desc;
-  desc.data = data;
-  const Result<ByteRange> range = CoveredBytes(desc);
-  if (!range.ok()) return range.status();
-  return MemoryRange{reinterpret_cast<uintptr_t>(data) + static_cast<uint64_t>(range->begin),
-                     static_cast<size_t>(range->end - range->begin)};
-}
-
-// Whole views only: what part of it a kernel reads is the kernel's business, but no view may reach
-// outside the allocation that holds it.
-Status CheckOperand(const Operand& operand, void* data) {
-  const Result<MemoryRange> range = RangeOf(operand, data);
-  if (!range.ok()) return range.status();
-  return CheckAccessible("data", reinterpret_cast<const void*>(range->begin), range->bytes,
-                         ACL_ERROR_RT_AICORE_EXCEPTION);
+  return Status(status.code(), Str(launch.op_name, ": ", status.text()));
 }
 
 Status CheckMemory(const Call& call) {
+  constexpr int32_t kCode = ACL_ERROR_RT_AICORE_EXCEPTION;
   const Launch& launch = *call.launch;
+  const MemoryView memory;
   for (size_t i = 0; i < launch.operands.size(); ++i) {
     const Operand& operand = launch.operands[i];
     if (!operand.present() || !operand.used) continue;
-    SFMLA_RETURN_IF_ERROR(Inside(launch, operand.name, CheckOperand(operand, call.data[i])));
+    SFMLA_RETURN_IF_ERROR(
+        CheckViewMemory(memory, operand.name, call.data[i], operand.covered, kCode));
   }
-  return Inside(launch, "workspace",
-                CheckAccessible("data", call.workspace, launch.workspace_bytes,
-                                ACL_ERROR_RT_AICORE_EXCEPTION));
+  return memory.CheckAccessible("workspace", call.workspace, launch.workspace_bytes, kCode);
 }
 
 // SFMLA_CHECK=strict: outputs and the workspace, whose red zones only this call wrote.
@@ -59,7 +42,7 @@ Status CheckWritten(const Call& call) {
 
 void* FirstElement(const Operand& operand, void* data) {
   if (!operand.present() || !operand.used || data == nullptr) return nullptr;
-  return static_cast<std::byte*>(data) + operand.desc.offset * DataTypeBytes(operand.desc.dtype);
+  return static_cast<std::byte*>(data) + operand.covered.first;
 }
 
 // Runs on the stream's worker.
@@ -84,9 +67,8 @@ Status Execute(const Call& call) {
   kernel_call.workspace = call.workspace;
   kernel_call.workspace_bytes = call.workspace_bytes;
   Status status = call.kernel(kernel_call);
-  if (status.ok()) status = CheckWritten(call);
-  if (status.ok()) return status;
-  return Status(status.code(), Str(launch.op_name, ": ", status.text()));
+  if (!status.ok()) return status;
+  return CheckWritten(call);
 }
 
 }  // namespace
@@ -94,7 +76,7 @@ Status Execute(const Call& call) {
 Status RunCall(const Call& call) {
   const std::string& op_name = call.launch->op_name;
   try {
-    return Execute(call);
+    return Inside(*call.launch, Execute(call));
   } catch (const std::exception& error) {
     return Status(ACL_ERROR_RT_AICPU_EXCEPTION, Str(op_name, ": exception: ", error.what()));
   } catch (...) {
@@ -106,9 +88,11 @@ std::vector<MemoryRange> WritesOf(const Call& call) {
   const Launch& launch = *call.launch;
   std::vector<MemoryRange> out;
   for (size_t i = 0; i < launch.operands.size(); ++i) {
-    if (!launch.operands[i].used || !launch.operands[i].is_output) continue;
-    const Result<MemoryRange> range = RangeOf(launch.operands[i], call.data[i]);
-    if (range.ok()) out.push_back(range.value());
+    const Operand& operand = launch.operands[i];
+    if (!operand.used || !operand.is_output) continue;
+    const auto begin = reinterpret_cast<uintptr_t>(call.data[i]);
+    out.push_back({begin + static_cast<uintptr_t>(operand.covered.begin),
+                   static_cast<size_t>(operand.covered.end - operand.covered.begin)});
   }
   if (launch.workspace_bytes > 0) {
     out.push_back({reinterpret_cast<uintptr_t>(call.workspace), launch.workspace_bytes});

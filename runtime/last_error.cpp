@@ -14,7 +14,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/fork.h"
 #include "base/format.h"
+#include "runtime/fork_order.h"
 
 namespace sfmla {
 namespace {
@@ -51,32 +53,32 @@ ThreadReports& OwnReports() {
 }
 
 struct SharedReports {
-  std::mutex mutex;
+  ForkMutex mutex{fork_order::kErrorText};
   std::deque<std::string> pending;  // newest first
 };
 
 std::atomic<bool> g_shared{false};
 
-SharedReports& CommonReports() {
-  static auto* reports = new SharedReports;
-  return *reports;
-}
+// localtime_r takes a lock of the C library that a fork leaves as it is.
+auto& g_calendar_mutex = *new ForkMutex(fork_order::kErrorText);
+
+auto& g_common_reports = *new SharedReports;
 
 struct ReportKind {
   const char* code;
   const char* title;
 };
 
-ReportKind OperatorReportKind(int32_t code, std::string_view text) {
-  if (code == 161002 && text.starts_with("workspaceSize: ")) return {"EZ1010", "Invalid_Argument"};
+ReportKind OperatorReportKind(int32_t code, Subject subject) {
+  if (subject == Subject::kWorkspaceSize) return {"EZ1010", "Invalid_Argument"};
   if (code == 161001 || code == 561103) return {"EZ1011", "Invalid_Argument_Null_Pointer"};
   if (code == 161002) return {"EZ1001", "AclNN_Parameter_Error"};
   if (code == 361001) return {"EZ9903", "AclNN_Runtime_Error"};
   return {"EZ9999", "AclNN_Inner_Error"};
 }
 
-ReportKind RuntimeReportKind(int32_t code, bool null_pointer) {
-  if (null_pointer) return {"EE1004", "Invalid_Argument"};
+ReportKind RuntimeReportKind(int32_t code, Subject subject) {
+  if (subject == Subject::kNullArgument) return {"EE1004", "Invalid_Argument"};
   if (code == 107002 || code == 107003) return {"EE1010", "Invalid_Argument"};
   if (code / 1000 == 107) return {"EE1011", "Invalid_Argument"};
   if (code == 207000) return {"EE1005", "Not_Supported"};
@@ -86,8 +88,8 @@ ReportKind RuntimeReportKind(int32_t code, bool null_pointer) {
   return {"EE9999", "Inner_Error"};
 }
 
-ReportKind AclReportKind(int32_t code, bool null_pointer) {
-  if (null_pointer) return {"EH0008", "Invalid_Argument"};
+ReportKind AclReportKind(int32_t code, Subject subject) {
+  if (subject == Subject::kNullArgument) return {"EH0008", "Invalid_Argument"};
   if (code == 100000) return {"EH0001", "Invalid_Argument"};
   if (code == 100003) return {"EH0003", "Invalid_Argument"};
   if (code == 100006) return {"EH0004", "Invalid_Argument"};
@@ -98,20 +100,21 @@ ReportKind AclReportKind(int32_t code, bool null_pointer) {
 }
 
 // By the last three digits of the class: x00xxx acl layer, x07xxx runtime, x61xxx operators.
-ReportKind ReportKindOf(int32_t code, std::string_view text) {
-  constexpr std::string_view kNullSuffix = "must not be NULL";  // refusals.h
-  const bool null_pointer = text.ends_with(kNullSuffix);
+ReportKind ReportKindOf(int32_t code, Subject subject) {
   const int layer = code / 1000 % 100;
-  if (layer == 61) return OperatorReportKind(code, text);
-  if (layer == 7) return RuntimeReportKind(code, null_pointer);
-  return AclReportKind(code, null_pointer);
+  if (layer == 61) return OperatorReportKind(code, subject);
+  if (layer == 7) return RuntimeReportKind(code, subject);
+  return AclReportKind(code, subject);
 }
 
 std::string Timestamp() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   tm local{};
-  localtime_r(&now.tv_sec, &local);
+  {
+    std::lock_guard lock(g_calendar_mutex);
+    localtime_r(&now.tv_sec, &local);
+  }
   std::array<char, 40> day{};
   std::array<char, 64> out{};
   std::strftime(day.data(), day.size(), "%Y-%m-%d-%H:%M:%S", &local);
@@ -120,8 +123,7 @@ std::string Timestamp() {
   return out.data();
 }
 
-std::string FormatReport(const char* api, int32_t code, std::string_view text) {
-  const ReportKind kind = ReportKindOf(code, text);
+std::string FormatReport(const char* api, ReportKind kind, std::string_view text) {
   return Str(kind.code, "[PID: ", getpid(), "] ", Timestamp(), " ", kind.title, "(", kind.code,
              "): ", text, "\n        TraceBack (most recent call last):\n        ", api, "\n");
 }
@@ -131,11 +133,11 @@ void Push(std::deque<std::string>* pending, std::string report) {
   if (pending->size() > kMaxPendingReports) pending->pop_back();
 }
 
-void Record(const char* api, int32_t code, std::string_view text) {
-  std::string report = FormatReport(api, code, text);
+void Record(const char* api, ReportKind kind, std::string_view text) {
+  std::string report = FormatReport(api, kind, text);
   if (g_shared.load(std::memory_order_relaxed)) {
-    std::lock_guard lock(CommonReports().mutex);
-    Push(&CommonReports().pending, std::move(report));
+    std::lock_guard lock(g_common_reports.mutex);
+    Push(&g_common_reports.pending, std::move(report));
   } else {
     Push(&OwnReports().pending, std::move(report));
   }
@@ -143,20 +145,22 @@ void Record(const char* api, int32_t code, std::string_view text) {
 
 std::deque<std::string> TakePending() {
   if (!g_shared.load(std::memory_order_relaxed)) return std::exchange(OwnReports().pending, {});
-  std::lock_guard lock(CommonReports().mutex);
-  return std::exchange(CommonReports().pending, {});
+  std::lock_guard lock(g_common_reports.mutex);
+  return std::exchange(g_common_reports.pending, {});
 }
 
 }  // namespace
 
 int32_t Report(const char* api, const Status& status) {
-  if (!status.ok()) Record(api, status.code(), status.text());
+  if (!status.ok()) {
+    Record(api, ReportKindOf(status.code(), status.subject()), status.text());
+  }
   return status.code();
 }
 
 int32_t ReportException(const char* api, int32_t code, const char* what) noexcept {
   try {
-    Record(api, code, what);
+    Record(api, ReportKindOf(code, Subject::kOther), what);
   } catch (...) {
     t_text_lost = true;
   }

@@ -7,8 +7,10 @@
 #include <map>
 #include <shared_mutex>
 
+#include "base/fork.h"
 #include "base/status.h"
 #include "runtime/device_memory.h"
+#include "runtime/fork_order.h"
 
 namespace sfmla {
 
@@ -27,7 +29,7 @@ struct Block {
 };
 
 struct MemoryRegistry {
-  std::shared_mutex mutex;
+  ForkLock<std::shared_mutex> mutex{fork_order::kMemory};
   std::map<uintptr_t, Block> blocks;  // by begin; ranges do not overlap
   uint64_t device_bytes = 0;          // charged to the budget
 };

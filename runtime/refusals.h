@@ -13,7 +13,7 @@
 namespace sfmla {
 
 inline Status NullArgument(int32_t code, const char* name) {
-  return Status(code, Str(name, ": NULL, must not be NULL"));
+  return Status(code, Str(name, ": NULL, must not be NULL"), Subject::kNullArgument);
 }
 
 inline Status RequirePointer(const char* name, const void* pointer) {

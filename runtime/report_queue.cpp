@@ -6,27 +6,34 @@
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <vector>
 
+#include "base/fork.h"
 #include "base/format.h"
 #include "runtime/capture.h"
+#include "runtime/fork_order.h"
 
 namespace sfmla {
 namespace {
 
+using Queues = std::map<uint64_t, std::shared_ptr<ReportQueue>>;
+
 struct Threads {
-  std::mutex mutex;  // held across changes of a queue's streams
-  std::map<uint64_t, std::shared_ptr<ReportQueue>> queues;
+  // Held across changes of a queue's streams.
+  ForkMutex mutex{fork_order::kReports, [this] { EndAtFork(); }};
+  Queues queues;
+  std::vector<Queues> lost_at_fork;
+
+  // Their streams ended.
+  void EndAtFork() { lost_at_fork.push_back(std::exchange(queues, {})); }
 };
 
-Threads& AllThreads() {
-  static auto* threads = new Threads;
-  return *threads;
-}
+auto& g_threads = *new Threads;
 
 std::shared_ptr<ReportQueue> FindQueue(uint64_t thread_id) {
-  std::lock_guard lock(AllThreads().mutex);
-  const auto found = AllThreads().queues.find(thread_id);
-  return found == AllThreads().queues.end() ? nullptr : found->second;
+  std::lock_guard lock(g_threads.mutex);
+  const auto found = g_threads.queues.find(thread_id);
+  return found == g_threads.queues.end() ? nullptr : found->second;
 }
 
 Status NotSubscribed(uint64_t thread_id) {
@@ -113,13 +120,13 @@ Result<std::shared_ptr<PendingCallback>> ReportQueue::Pop(const Deadline& deadli
 }
 
 Status SubscribeReport(uint64_t thread_id, Stream* stream) {
-  std::lock_guard lock(AllThreads().mutex);
-  std::shared_ptr<ReportQueue>& queue = AllThreads().queues[thread_id];
+  std::lock_guard lock(g_threads.mutex);
+  std::shared_ptr<ReportQueue>& queue = g_threads.queues[thread_id];
   const bool is_new = queue == nullptr;
   if (is_new) queue = std::make_shared<ReportQueue>();
   Status status = stream->SetReportQueue(queue);
   if (status.ok()) queue->Add(stream->id());
-  if (!status.ok() && is_new) AllThreads().queues.erase(thread_id);
+  if (!status.ok() && is_new) g_threads.queues.erase(thread_id);
   return status;
 }
 
@@ -135,12 +142,12 @@ Status UnsubscribeReport(uint64_t thread_id, Stream* stream) {
 }
 
 void EndReports(Stream* stream) {
-  std::lock_guard lock(AllThreads().mutex);
+  std::lock_guard lock(g_threads.mutex);
   const std::shared_ptr<ReportQueue> queue = stream->report_queue();
   if (queue == nullptr) return;
   stream->ClearReportQueue();
   if (!queue->Remove(stream->id())) return;
-  std::erase_if(AllThreads().queues, [&](const auto& entry) { return entry.second == queue; });
+  std::erase_if(g_threads.queues, [&](const auto& entry) { return entry.second == queue; });
 }
 
 Status LaunchCallback(Stream* stream, aclrtCallback function, void* user_data,

@@ -12,6 +12,8 @@
 namespace sfmla {
 namespace {
 
+auto& g_streams = *new HandleTable<Stream>(HandleKind::kStream);
+
 thread_local const Stream* t_running_stream = nullptr;
 
 int32_t NextStreamId() {
@@ -209,10 +211,7 @@ StreamScope::StreamScope(const Stream* stream)
 
 StreamScope::~StreamScope() { t_running_stream = before_; }
 
-HandleTable<Stream>& Streams() {
-  static auto* streams = new HandleTable<Stream>(HandleKind::kStream);
-  return *streams;
-}
+HandleTable<Stream>& Streams() { return g_streams; }
 
 Status Synchronize(Stream* stream, const Deadline& deadline) {
   if (stream->RunsOnThisThread()) {

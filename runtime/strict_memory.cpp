@@ -10,10 +10,13 @@
 #include <cstring>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include "acl/acl_base.h"
+#include "base/fork.h"
 #include "base/format.h"
 #include "base/settings.h"
+#include "runtime/fork_order.h"
 #include "runtime/memory_registry.h"
 
 namespace sfmla {
@@ -23,25 +26,12 @@ constexpr int kPoison = 0xFF;  // NaN in every floating type, -1 in every intege
 constexpr unsigned char kRedZone = 0xA5;
 constexpr size_t kMinRedZoneBytes = 256;  // behind a block; before it lies a whole page
 
-size_t PageBytes() {
-  static const auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
+size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
 // Bytes of the pages from the block's first byte on.
 size_t FencedBytes(size_t block_bytes) {
   const size_t page = PageBytes();
   return (block_bytes + kMinRedZoneBytes + page - 1) / page * page;
-}
-
-struct Access {
-  std::mutex mutex;  // held while the protection changes
-  int users = 0;
-};
-
-Access& DeviceUsers() {
-  static auto* access = new Access;
-  return *access;
 }
 
 void ProtectAll(int protection) {
@@ -55,6 +45,18 @@ void ProtectAll(int protection) {
     }
   }
 }
+
+struct Access {
+  ForkMutex mutex{fork_order::kDeviceAccess, [this] { EndAtFork(); }};  // while protection changes
+  int users = 0;
+
+  // The threads of the users are not in the child.
+  void EndAtFork() {
+    if (std::exchange(users, 0) > 0) ProtectAll(PROT_NONE);
+  }
+};
+
+auto& g_access = *new Access;
 
 bool WasWritten(const unsigned char* zone, size_t bytes) {
   return std::any_of(zone, zone + bytes, [](unsigned char byte) { return byte != kRedZone; });
@@ -102,14 +104,14 @@ bool IsStrict() {
 
 DeviceAccess::DeviceAccess() {
   if (!IsStrict()) return;
-  std::lock_guard lock(DeviceUsers().mutex);
-  if (DeviceUsers().users++ == 0) ProtectAll(PROT_READ | PROT_WRITE);
+  std::lock_guard lock(g_access.mutex);
+  if (g_access.users++ == 0) ProtectAll(PROT_READ | PROT_WRITE);
 }
 
 DeviceAccess::~DeviceAccess() {
   if (!IsStrict()) return;
-  std::lock_guard lock(DeviceUsers().mutex);
-  if (--DeviceUsers().users == 0) ProtectAll(PROT_NONE);
+  std::lock_guard lock(g_access.mutex);
+  if (--g_access.users == 0) ProtectAll(PROT_NONE);
 }
 
 void* ReserveFenced(size_t bytes) {

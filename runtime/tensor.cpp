@@ -11,6 +11,8 @@
 namespace sfmla {
 namespace {
 
+auto& g_tensors = *new HandleTable<Tensor>(HandleKind::kTensor);
+
 struct DataTypeRow {
   aclDataType dtype;
   const char* name;
@@ -69,10 +71,7 @@ int64_t TensorDesc::num_elements() const {
   return count;
 }
 
-HandleTable<Tensor>& Tensors() {
-  static auto* tensors = new HandleTable<Tensor>(HandleKind::kTensor);
-  return *tensors;
-}
+HandleTable<Tensor>& Tensors() { return g_tensors; }
 
 std::shared_ptr<Tensor> FindTensor(const aclTensor* handle) { return Tensors().Find(handle); }
 

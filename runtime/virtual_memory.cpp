@@ -9,7 +9,9 @@
 #include <mutex>
 #include <utility>
 
+#include "base/fork.h"
 #include "base/format.h"
+#include "runtime/fork_order.h"
 #include "runtime/memory_registry.h"
 #include "runtime/refusals.h"
 #include "runtime/strict_memory.h"
@@ -36,21 +38,15 @@ class PhysicalMemory {
   const size_t bytes_;
 };
 
-HandleTable<PhysicalMemory>& PhysicalMemories() {
-  static auto* memories = new HandleTable<PhysicalMemory>(HandleKind::kPhysicalMemory);
-  return *memories;
-}
+auto& g_physical_memories = *new HandleTable<PhysicalMemory>(HandleKind::kPhysicalMemory);
 
 struct AddressSpace {
-  std::mutex mutex;  // held before the registry's, never the other way round
+  ForkMutex mutex{fork_order::kAddresses};  // held before the registry's, never the other way round
   std::map<uintptr_t, size_t> reservations;
   std::map<uintptr_t, std::shared_ptr<PhysicalMemory>> mappings;  // each a block of the registry
 };
 
-AddressSpace& Addresses() {
-  static auto* addresses = new AddressSpace;
-  return *addresses;
-}
+auto& g_addresses = *new AddressSpace;
 
 Status CheckGranular(const char* name, size_t value) {
   if (value > 0 && value % kMapGranularityBytes == 0) return Status::Ok();
@@ -59,13 +55,13 @@ Status CheckGranular(const char* name, size_t value) {
 }
 
 bool HoldsMappingLocked(uintptr_t begin, size_t bytes) {
-  const auto next = Addresses().mappings.lower_bound(begin);
-  return next != Addresses().mappings.end() && next->first - begin < bytes;
+  const auto next = g_addresses.mappings.lower_bound(begin);
+  return next != g_addresses.mappings.end() && next->first - begin < bytes;
 }
 
 Status CheckFreePlaceLocked(uintptr_t begin, size_t bytes) {
-  auto next = Addresses().reservations.upper_bound(begin);
-  const bool reserved = next != Addresses().reservations.begin() &&
+  auto next = g_addresses.reservations.upper_bound(begin);
+  const bool reserved = next != g_addresses.reservations.begin() &&
                         begin - std::prev(next)->first < std::prev(next)->second &&
                         bytes <= std::prev(next)->second - (begin - std::prev(next)->first);
   const void* address = reinterpret_cast<const void*>(begin);
@@ -101,15 +97,15 @@ Result<void*> ReserveAddresses(size_t bytes) {
   const size_t before = Bits(begin) - Bits(pages);
   if (before > 0) munmap(pages, before);
   munmap(static_cast<char*>(begin) + bytes, kMapGranularityBytes - before);
-  std::lock_guard lock(Addresses().mutex);
-  Addresses().reservations[Bits(begin)] = bytes;
+  std::lock_guard lock(g_addresses.mutex);
+  g_addresses.reservations[Bits(begin)] = bytes;
   return begin;
 }
 
 Status ReleaseAddresses(void* begin) {
-  std::lock_guard lock(Addresses().mutex);
-  const auto found = Addresses().reservations.find(Bits(begin));
-  if (found == Addresses().reservations.end()) {
+  std::lock_guard lock(g_addresses.mutex);
+  const auto found = g_addresses.reservations.find(Bits(begin));
+  if (found == g_addresses.reservations.end()) {
     return Status(ACL_ERROR_RT_PARAM_INVALID,
                   Str("virPtr: ", begin, " is not the start of a reserved range"));
   }
@@ -118,7 +114,7 @@ Status ReleaseAddresses(void* begin) {
                   Str("virPtr: memory is mapped in the range at ", begin, ", unmap it first"));
   }
   munmap(begin, found->second);
-  Addresses().reservations.erase(found);
+  g_addresses.reservations.erase(found);
   return Status::Ok();
 }
 
@@ -132,16 +128,16 @@ Result<aclrtDrvMemHandle> MallocPhysical(size_t bytes) {
     return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
                   Str("size: ", bytes, " bytes, the system has no memory left"));
   }
-  return PhysicalMemories().Insert(std::make_shared<PhysicalMemory>(file, bytes));
+  return g_physical_memories.Insert(std::make_shared<PhysicalMemory>(file, bytes));
 }
 
 Status FreePhysical(aclrtDrvMemHandle handle) {
-  if (PhysicalMemories().Remove(handle) != nullptr) return Status::Ok();
+  if (g_physical_memories.Remove(handle) != nullptr) return Status::Ok();
   return DeadHandle(ACL_ERROR_RT_PARAM_INVALID, "handle", HandleKind::kPhysicalMemory, handle);
 }
 
 Status MapPhysical(void* begin, size_t bytes, aclrtDrvMemHandle handle) {
-  const std::shared_ptr<PhysicalMemory> memory = PhysicalMemories().Find(handle);
+  const std::shared_ptr<PhysicalMemory> memory = g_physical_memories.Find(handle);
   if (memory == nullptr) {
     return DeadHandle(ACL_ERROR_RT_PARAM_INVALID, "handle", HandleKind::kPhysicalMemory, handle);
   }
@@ -151,7 +147,7 @@ Status MapPhysical(void* begin, size_t bytes, aclrtDrvMemHandle handle) {
                   Str("size: ", bytes, " bytes at ", begin, ", must be at most ", memory->bytes(),
                       " and begin at a multiple of ", kMapGranularityBytes));
   }
-  std::lock_guard lock(Addresses().mutex);
+  std::lock_guard lock(g_addresses.mutex);
   SFMLA_RETURN_IF_ERROR(CheckFreePlaceLocked(Bits(begin), bytes));
   const DeviceAccess access;  // the new pages are writable until it ends
   if (mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory->file(), 0) ==
@@ -159,7 +155,7 @@ Status MapPhysical(void* begin, size_t bytes, aclrtDrvMemHandle handle) {
     return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,
                   Str("size: ", bytes, " bytes, the system cannot map them"));
   }
-  Addresses().mappings[Bits(begin)] = memory;
+  g_addresses.mappings[Bits(begin)] = memory;
   std::unique_lock registry_lock(Memory().mutex);
   Memory().blocks.emplace(
       Bits(begin), Block{{Bits(begin), bytes, MemoryKind::kDevice}, MemorySource::kMapped, bytes});
@@ -167,9 +163,9 @@ Status MapPhysical(void* begin, size_t bytes, aclrtDrvMemHandle handle) {
 }
 
 Status Unmap(void* begin) {
-  std::lock_guard lock(Addresses().mutex);
-  const auto found = Addresses().mappings.find(Bits(begin));
-  if (found == Addresses().mappings.end()) {
+  std::lock_guard lock(g_addresses.mutex);
+  const auto found = g_addresses.mappings.find(Bits(begin));
+  if (found == g_addresses.mappings.end()) {
     return Status(ACL_ERROR_RT_PARAM_INVALID,
                   Str("virPtr: ", begin, " is not the start of mapped memory"));
   }
@@ -182,7 +178,7 @@ Status Unmap(void* begin) {
   }
   // The addresses stay reserved.
   mmap(begin, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  Addresses().mappings.erase(found);
+  g_addresses.mappings.erase(found);
   return Status::Ok();
 }
 

@@ -7,13 +7,22 @@ from numpy.typing import ArrayLike, NDArray
 SCALE = 512**-0.5
 
 
-def attend(q: ArrayLike, keys: ArrayLike, sinks: ArrayLike) -> NDArray[np.float64]:
-    """Attention of q (heads, 512) over keys (n, 512), n >= 1, with one sink logit per head."""
-    q, keys, sinks = (np.asarray(a, np.float64) for a in (q, keys, sinks))
-    scores = SCALE * q @ keys.T
-    peak = np.maximum(scores.max(axis=1), sinks)
+def attend(
+    q: ArrayLike,
+    keys: ArrayLike,
+    sinks: ArrayLike | None = None,
+    values: ArrayLike | None = None,
+    scale: float = SCALE,
+) -> NDArray[np.float64]:
+    """Attention of q (heads, width) over keys (n, width), n >= 1, which are the values too unless
+    those are given; with sinks one logit per head joins the softmax."""
+    q, keys = np.asarray(q, np.float64), np.asarray(keys, np.float64)
+    logits = -np.inf if sinks is None else np.asarray(sinks, np.float64)
+    scores = scale * q @ keys.T
+    peak = np.maximum(scores.max(axis=1), logits)
     weights = np.exp(scores - peak[:, None])
-    return weights @ keys / (weights.sum(axis=1) + np.exp(sinks - peak))[:, None]
+    weighted = weights @ (keys if values is None else np.asarray(values, np.float64))
+    return weighted / (weights.sum(axis=1) + np.exp(logits - peak))[:, None]
 
 
 def worst_error(found: ArrayLike, expected: NDArray[np.float64]) -> float:

@@ -17,6 +17,7 @@ PREFIX = sfmla_ctypes.toolkit_path()
 COMPILERS = {".c": ("cc", "-std=c11"), ".cpp": ("c++", "-std=c++17")}
 PROGRAMS = sorted(path.name for path in SAMPLES.iterdir() if path.suffix in COMPILERS)
 SCRIPTS = sorted(path.name for path in SAMPLES.glob("python_*.py"))
+MPI_SCRIPTS = sorted(path.name for path in SAMPLES.glob("mpi_*.py"))
 LIBRARIES = ["-lopapi_transformer", "-lascendcl", "-lnnopbase", "-lm"]
 
 
@@ -65,7 +66,8 @@ def test_script(name: str) -> None:
     assert run(sys.executable, SAMPLES / name)
 
 
-def test_mpi_script() -> None:
+@pytest.mark.parametrize("name", MPI_SCRIPTS)
+def test_mpi_script(name: str) -> None:
     # Programs that pip installed lie next to the interpreter.
     search_path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     mpirun = shutil.which("mpirun", path=search_path)
@@ -79,14 +81,14 @@ def test_mpi_script() -> None:
         "-n",
         "2",
         sys.executable,
-        SAMPLES / "mpi_context_parallel.py",
+        SAMPLES / name,
     )
 
 
 def test_every_sample_is_run() -> None:
-    parts_of_others = {"sample_reference.py", "sample_util.h", "mpi_context_parallel.py"}
+    parts_of_others = {"sample_reference.py", "sample_util.h"}
     files = {path.name for path in SAMPLES.iterdir() if path.is_file()}
-    assert files == {*PROGRAMS, *SCRIPTS, *parts_of_others} | (
+    assert files == {*PROGRAMS, *SCRIPTS, *MPI_SCRIPTS, *parts_of_others} | (
         files & {"README.md", "CMakeLists.txt"}
     )
     assert len(PROGRAMS) >= 2

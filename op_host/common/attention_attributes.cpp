@@ -24,35 +24,35 @@ int32_t WindowTokens(int64_t tokens) {
 
 }  // namespace
 
-Result<Layout> ParseLayoutQ(const char* text) {
+Result<Layout> ParseLayoutQ(const char* text, const LayoutNames& names) {
   const std::string_view value = text == nullptr ? "BSND" : text;
   if (value == "BSND") return Layout::kBsnd;
   if (value == "TND") return Layout::kTnd;
-  return Refuse(Str("layout_q: '", value, "', must be BSND or TND"));
+  return Refuse(Str(names.q, ": '", value, "', must be BSND or TND"));
 }
 
-Result<Layout> ParseLayoutKv(const char* text, Layout layout_q) {
-  const std::string_view value = text == nullptr ? "BSND" : text;
+Result<Layout> ParseLayoutKv(const char* text, Layout layout_q, const LayoutNames& names) {
+  const std::string_view value = text == nullptr ? names.default_kv : text;
   // Three names for one memory order, from three operators of the family.
   if (value == "PA_BBND" || value == "PA_ND" || value == "PA_BSND") return Layout::kPaged;
   Layout layout = Layout::kBsnd;
   if (value == "TND") {
     layout = Layout::kTnd;
   } else if (value != "BSND") {
-    return Refuse(Str("layout_kv: '", value, "', must be BSND, TND or PA_BBND"));
+    return Refuse(Str(names.kv, ": '", value, "', must be BSND, TND or ", names.paged));
   }
-  if (layout == layout_q) return layout;
+  if (names.any_pair || layout == layout_q) return layout;
   const char* name_q = kLayoutNames[static_cast<int>(layout_q)];
-  return Refuse(
-      Str("layout_kv: ", value, " with layout_q ", name_q, ", must be ", name_q, " or PA_BBND"));
+  return Refuse(Str(names.kv, ": ", value, " with ", names.q, " ", name_q, ", must be ", name_q,
+                    " or ", names.paged));
 }
 
 Result<AttentionRules> CheckAttributes(const AttentionAttributes& attributes,
-                                       const AttentionParts& parts) {
+                                       const AttentionParts& parts, const LayoutNames& names) {
   AttentionRules out;
-  const Result<Layout> layout_q = ParseLayoutQ(attributes.layout_q);
+  const Result<Layout> layout_q = ParseLayoutQ(attributes.layout_q, names);
   if (!layout_q.ok()) return layout_q.status();
-  const Result<Layout> layout_kv = ParseLayoutKv(attributes.layout_kv, layout_q.value());
+  const Result<Layout> layout_kv = ParseLayoutKv(attributes.layout_kv, layout_q.value(), names);
   if (!layout_kv.ok()) return layout_kv.status();
   out.layout_q = layout_q.value();
   out.layout_kv = layout_kv.value();
@@ -92,6 +92,15 @@ Result<AttentionRules> CheckAttributes(const AttentionAttributes& attributes,
     out.cmp_topk = parts.cmp_topk;
   }
   return out;
+}
+
+Status CheckLimitedWindow(const AttentionAttributes& attributes) {
+  const auto refuse = [](const char* name, int64_t tokens) {
+    return Refuse(Str(name, ": ", tokens, ", must be at least 0"));
+  };
+  if (attributes.ori_win_left < 0) return refuse("ori_win_left", attributes.ori_win_left);
+  if (attributes.ori_win_right < 0) return refuse("ori_win_right", attributes.ori_win_right);
+  return Status::Ok();
 }
 
 const char* ModeName(const AttentionRules& rules) {

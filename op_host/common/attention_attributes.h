@@ -29,14 +29,31 @@ struct AttentionParts {
   int64_t cmp_topk = 0;
 };
 
-// Layout names, NULL meaning BSND; and the pair of them.
-Result<Layout> ParseLayoutQ(const char* text);
-Result<Layout> ParseLayoutKv(const char* text, Layout layout_q);
+// What an operator says about layouts: the names of the attributes, its name of the paged layout,
+// what NULL means for the caches, and whether every pair of layouts is one.
+struct LayoutNames {
+  const char* q = "layout_q";
+  const char* kv = "layout_kv";
+  const char* paged = "PA_BBND";
+  const char* default_kv = "BSND";
+  bool any_pair = false;
+};
+
+// Those of SparseAttnSharedkv and its planner.
+inline constexpr LayoutNames kSharedKvLayouts = {
+    .paged = "PA_ND", .default_kv = "PA_ND", .any_pair = true};
+
+// Layout names, NULL meaning BSND for the queries; and the pair of them.
+Result<Layout> ParseLayoutQ(const char* text, const LayoutNames& names = {});
+Result<Layout> ParseLayoutKv(const char* text, Layout layout_q, const LayoutNames& names = {});
 
 // Everything but `heads`. Attributes that the parts make meaningless are normalised, so that calls
 // which mean the same compare equal.
 Result<AttentionRules> CheckAttributes(const AttentionAttributes& attributes,
-                                       const AttentionParts& parts);
+                                       const AttentionParts& parts, const LayoutNames& names = {});
+
+// Window attributes of an operator that knows no unlimited ones.
+Status CheckLimitedWindow(const AttentionAttributes& attributes);
 
 // The mode of a call in the words of the public texts: SWA, CSA, HCA, ORI_SPARSE, ORI_CMP_SPARSE.
 const char* ModeName(const AttentionRules& rules);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op_host/common/launch_builder.h"
 
+#include <cassert>
+
 #include "base/checked_math.h"
 #include "op_kernel/common/workspace_layout.h"
 
@@ -14,6 +16,7 @@ int64_t WorkspaceSum::Add(int64_t bytes) {
 
 void AddOperands(std::span<const OperandArg> args, std::span<const OperandUse> uses,
                  WorkspaceSum* workspace, Launch* launch) {
+  assert(args.size() == uses.size() && args.size() <= kMaxOperands);
   launch->operands.resize(args.size());
   for (size_t i = 0; i < args.size(); ++i) {
     Operand& operand = launch->operands[i];

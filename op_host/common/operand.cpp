@@ -6,8 +6,7 @@
 
 #include "base/checked_math.h"
 #include "base/format.h"
-#include "runtime/contiguous_copy.h"
-#include "runtime/device_memory.h"
+#include "runtime/view_memory.h"
 
 namespace sfmla {
 namespace {
@@ -75,6 +74,8 @@ const char* AxisName(Axis axis) {
       return "G";
     case Axis::kD:
       return "D";
+    case Axis::kRopeD:
+      return "Dr";
     case Axis::kOriOuter:
       return "pages";
     case Axis::kOriTokens:
@@ -87,6 +88,8 @@ const char* AxisName(Axis axis) {
       return "pages per request";
     case Axis::kCmpColumns:
       return "pages per request";
+    case Axis::kK:
+      return "K";
     case Axis::kK1:
       return "K1";
     case Axis::kK2:
@@ -174,18 +177,9 @@ Status CheckContiguous(const OperandArg& operand) {
 }
 
 Status CheckData(const OperandArg& operand) {
-  const TensorDesc& desc = operand.desc;
-  if (desc.data == nullptr || desc.num_elements() == 0) return Status::Ok();
-  const int64_t element_bytes = DataTypeBytes(desc.dtype);
-  const auto address = reinterpret_cast<uintptr_t>(desc.data);
-  if (address % static_cast<uintptr_t>(element_bytes) != 0) {
-    return Refuse(Str(operand.name, ": data address ", desc.data, ", must be a multiple of ",
-                      element_bytes, ", the size of an element"));
-  }
-  const Result<ByteRange> range = CoveredBytes(desc);
-  if (!range.ok()) return Refuse(Str(operand.name, ": ", range.status().text()));
-  const char* first = static_cast<const char*>(desc.data) + range->begin;
-  return CheckAccessible(operand.name, first, static_cast<uint64_t>(range->end - range->begin),
+  const Result<ViewBytes> covered = CoveredBytes(operand.desc);
+  if (!covered.ok()) return Refuse(Str(operand.name, ": ", covered.status().text()));
+  return CheckViewMemory(MemoryView(), operand.name, operand.desc.data, covered.value(),
                          code::kAclnnParamInvalid);
 }
 

@@ -35,12 +35,14 @@ enum class Axis : uint8_t {
   kN2,
   kG,
   kD,
+  kRopeD,
   kOriOuter,
   kOriTokens,
   kCmpOuter,
   kCmpTokens,  // pages or S/T of the two caches
   kOriColumns,
   kCmpColumns,  // columns of the block tables
+  kK,
   kK1,
   kK2,
   kMetadataWords,

@@ -5,14 +5,21 @@
 
 namespace sfmla {
 
-Status OperandTable::CheckHandles() const {
+Status OperandTable::CheckHandles(std::initializer_list<int> required) const {
+  for (const int slot : required) {
+    if (At(slot).handle == nullptr) {
+      return Status(code::kAclnnParamNullptr, Str(At(slot).name, ": NULL, must be a tensor"));
+    }
+  }
   for (const OperandArg& operand : args_) SFMLA_RETURN_IF_ERROR(CheckLive(operand));
   return Status::Ok();
 }
 
 Status OperandTable::Require(int slot, const char* why) const {
-  if (At(slot).present()) return Status::Ok();
-  return Refuse(Str(At(slot).name, ": absent, must be given ", why));
+  const bool is_null = At(slot).handle == nullptr;
+  if (At(slot).present() || (allow_empty_ && !is_null)) return Status::Ok();
+  return Status(is_null ? null_code_ : code::kAclnnParamInvalid,
+                Str(At(slot).name, ": absent, must be given ", why));
 }
 
 Status OperandTable::CheckInt32(int slot, std::initializer_list<Axis> axes) {

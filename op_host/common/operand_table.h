@@ -13,20 +13,24 @@ namespace sfmla {
 
 class OperandTable {
  public:
-  // Both spans have one entry per slot of the operator and outlive the table.
-  OperandTable(std::span<const OperandArg> args, std::span<OperandUse> uses)
-      : args_(args), uses_(uses) {}
+  // Both spans have one entry per slot of the operator and outlive the table. `null_code` is what
+  // the operator answers where a tensor that only some calls need is NULL.
+  OperandTable(std::span<const OperandArg> args, std::span<OperandUse> uses,
+               int32_t null_code = code::kAclnnParamInvalid)
+      : args_(args), uses_(uses), null_code_(null_code) {}
 
   const OperandArg& At(int slot) const { return args_[static_cast<size_t>(slot)]; }
   bool Used(int slot) const { return uses_[static_cast<size_t>(slot)].used; }
   AxisTable& axes() { return axes_; }
   const AxisTable& axes() const { return axes_; }
 
-  // Every handle is NULL or a live tensor.
-  Status CheckHandles() const;
+  // Every handle is NULL or a live tensor, and those of `required` are not NULL (161001).
+  Status CheckHandles(std::initializer_list<int> required = {}) const;
 
   // The operand is there: "cu_seqlens_q: absent, must be given with layout_q TND".
   Status Require(int slot, const char* why) const;
+  // From here on a required tensor may be empty, as there is no work for it.
+  void AllowEmpty() { allow_empty_ = true; }
 
   // The mode uses the operand if it is there.
   void Use(int slot, bool strided = false) {
@@ -47,6 +51,8 @@ class OperandTable {
  private:
   std::span<const OperandArg> args_;
   std::span<OperandUse> uses_;
+  int32_t null_code_;
+  bool allow_empty_ = false;
   AxisTable axes_;
 };
 

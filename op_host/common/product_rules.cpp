@@ -27,7 +27,20 @@ constexpr ProductRules kProducts[] = {
      .planner_needs_cmp_lengths = false,
      .page_tokens_packed = false,
      .max_cmp_topk = INT32_MAX,
-     .page_tokens_multiple = 1},
+     .page_tokens_multiple = 1,
+     .shared_kv = {.offered = true,
+                   .window_127_0_only = false,
+                   .ratio_4_or_128_only = false,
+                   .topk_512_or_1024_only = false,
+                   .cmp_mask_causal_always = false,
+                   .packed_seqused_q_refused = false,
+                   .heads_multiple = 1},
+     .sparse_flash = {.narrows = false,
+                      .sinks = true,
+                      .statistics_without_pages_only = false,
+                      .empty_refused = false,
+                      .max_sparse_block = 128,
+                      .page_tokens_multiple = 1}},
     {.name = "ascend910b",
      .heads_power_of_two = true,
      .window_127_0_only = true,
@@ -43,7 +56,20 @@ constexpr ProductRules kProducts[] = {
      .planner_needs_cmp_lengths = true,
      .page_tokens_packed = true,
      .max_cmp_topk = 8192,
-     .page_tokens_multiple = 16},
+     .page_tokens_multiple = 16,
+     .shared_kv = {.offered = true,
+                   .window_127_0_only = true,
+                   .ratio_4_or_128_only = true,
+                   .topk_512_or_1024_only = true,
+                   .cmp_mask_causal_always = true,
+                   .packed_seqused_q_refused = true,
+                   .heads_multiple = 4},
+     .sparse_flash = {.narrows = true,
+                      .sinks = false,
+                      .statistics_without_pages_only = true,
+                      .empty_refused = false,
+                      .max_sparse_block = 128,
+                      .page_tokens_multiple = 16}},
     {.name = "ascend950",
      .heads_power_of_two = false,
      .window_127_0_only = false,
@@ -59,7 +85,20 @@ constexpr ProductRules kProducts[] = {
      .planner_needs_cmp_lengths = true,
      .page_tokens_packed = true,
      .max_cmp_topk = INT32_MAX,
-     .page_tokens_multiple = 1},
+     .page_tokens_multiple = 1,
+     .shared_kv = {.offered = false,
+                   .window_127_0_only = false,
+                   .ratio_4_or_128_only = false,
+                   .topk_512_or_1024_only = false,
+                   .cmp_mask_causal_always = false,
+                   .packed_seqused_q_refused = false,
+                   .heads_multiple = 1},
+     .sparse_flash = {.narrows = true,
+                      .sinks = true,
+                      .statistics_without_pages_only = true,
+                      .empty_refused = true,
+                      .max_sparse_block = 1,
+                      .page_tokens_multiple = 16}},
 };
 
 Status CheckOriginalMask(const ProductRules& product, ProductCheck check,
@@ -151,6 +190,53 @@ Status CheckProductAttributes(const ProductRules& product, ProductCheck check,
   }
   if (rules.has_ori) SFMLA_RETURN_IF_ERROR(CheckOriginalMask(product, check, given, rules));
   return CheckCompressed(product, check, given, rules);
+}
+
+Status CheckSharedKvProductAttributes(const ProductRules& product, ProductCheck check,
+                                      const AttentionAttributes& given,
+                                      const AttentionRules& rules) {
+  const SharedKvProductRules& row = product.shared_kv;
+  const bool is_main = check == ProductCheck::kMainOperator;
+  if (!row.offered) {
+    return RefuseFor(product, "SparseAttnSharedkv: the product does not have this operator");
+  }
+  if (is_main && rules.heads % row.heads_multiple != 0) {
+    return RefuseFor(product, Str("query heads N1: ", rules.heads, ", must be a multiple of ",
+                                  row.heads_multiple));
+  }
+  if (row.window_127_0_only &&
+      (given.ori_win_left != 127 || (is_main && given.ori_win_right != 0))) {
+    return RefuseFor(product, Str("ori_win_left, ori_win_right: ", given.ori_win_left, ", ",
+                                  given.ori_win_right, ", must be 127, 0"));
+  }
+  if (is_main && row.cmp_mask_causal_always && given.cmp_mask_mode != 3) {
+    return RefuseFor(product, Str("cmp_mask_mode: ", given.cmp_mask_mode, ", must be 3"));
+  }
+  if (!rules.has_cmp) return Status::Ok();
+  if (row.ratio_4_or_128_only && rules.cmp_ratio != 4 && rules.cmp_ratio != 128) {
+    return RefuseFor(product, Str("cmp_ratio: ", rules.cmp_ratio, ", must be 4 or 128"));
+  }
+  const int64_t topk = rules.cmp_topk;
+  if (row.topk_512_or_1024_only && topk != 0 && topk != 512 && topk != 1024) {
+    return RefuseFor(product, Str("cmp_topk (last axis of cmp_sparse_indices): ", topk,
+                                  ", must be 512 or 1024"));
+  }
+  return Status::Ok();
+}
+
+Status CheckProductCache(const ProductRules& product, const OperandArg& cache, Layout layout_kv,
+                         const CacheGeometry& geometry) {
+  const bool paged = layout_kv == Layout::kPaged;
+  if (paged && geometry.page_tokens % product.page_tokens_multiple) {
+    return RefuseFor(product, Str(cache.name, ": block size ", geometry.page_tokens,
+                                  ", must be a multiple of ", product.page_tokens_multiple));
+  }
+  if (!product.page_tokens_packed) return Status::Ok();
+  const bool packed = paged ? geometry.token_stride == kHeadDim || geometry.page_tokens == 1
+                            : IsContiguous(cache.desc);
+  if (packed) return Status::Ok();
+  return RefuseFor(product, Str(cache.name, ": row stride ", geometry.token_stride,
+                                ", only the page stride may differ from a contiguous tensor"));
 }
 
 }  // namespace sfmla

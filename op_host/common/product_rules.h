@@ -10,8 +10,31 @@
 
 #include "base/status.h"
 #include "op_host/common/attention_attributes.h"
+#include "op_host/common/operand.h"
+#include "op_kernel/common/cache_geometry.h"
 
 namespace sfmla {
+
+// SparseAttnSharedkv and its planner.
+struct SharedKvProductRules {
+  bool offered;                   // the product has the operator
+  bool window_127_0_only;         // its planner looks at the left window only
+  bool ratio_4_or_128_only;       // with a compressed cache
+  bool topk_512_or_1024_only;     // of an index list
+  bool cmp_mask_causal_always;    // even without a compressed cache
+  bool packed_seqused_q_refused;  // seqused_q with TND queries
+  int64_t heads_multiple;
+};
+
+// SparseFlashAttention, V1 and V2.
+struct SparseFlashProductRules {
+  bool narrows;                        // the product accepts less than the union
+  bool sinks;                          // accepted, but never with pages
+  bool statistics_without_pages_only;  // softmax_max and softmax_sum
+  bool empty_refused;                  // no query row or no token
+  int64_t max_sparse_block;
+  int64_t page_tokens_multiple;
+};
 
 struct ProductRules {
   std::string_view name;
@@ -30,6 +53,8 @@ struct ProductRules {
   bool page_tokens_packed;         // only the page stride is free
   int64_t max_cmp_topk;
   int64_t page_tokens_multiple;
+  SharedKvProductRules shared_kv;
+  SparseFlashProductRules sparse_flash;
 };
 
 std::span<const ProductRules> AllProductRules();
@@ -45,5 +70,14 @@ enum class ProductCheck : uint8_t { kMainOperator, kPlanner };
 // Refuses attributes that the product refuses and the union accepts.
 Status CheckProductAttributes(const ProductRules& product, ProductCheck check,
                               const AttentionAttributes& given, const AttentionRules& rules);
+
+// The same for SparseAttnSharedkv.
+Status CheckSharedKvProductAttributes(const ProductRules& product, ProductCheck check,
+                                      const AttentionAttributes& given,
+                                      const AttentionRules& rules);
+
+// Refuses a cache for its block size or the gaps between its tokens.
+Status CheckProductCache(const ProductRules& product, const OperandArg& cache, Layout layout_kv,
+                         const CacheGeometry& geometry);
 
 }  // namespace sfmla

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of the outputs, as lists of named axes.
+// Shapes of the outputs, as lists of named axes. attn_out has those of q.
 #pragma once
 
 #include <initializer_list>
@@ -8,13 +8,6 @@
 #include "op_kernel/common/attention_call.h"
 
 namespace sfmla {
-
-// The axes of q, and so of attn_out.
-inline std::initializer_list<Axis> QueryAxes(Layout layout_q) {
-  static constexpr std::initializer_list<Axis> kBsnd = {Axis::kB, Axis::kS1, Axis::kN1, Axis::kD};
-  static constexpr std::initializer_list<Axis> kTnd = {Axis::kT1, Axis::kN1, Axis::kD};
-  return layout_q == Layout::kBsnd ? kBsnd : kTnd;
-}
 
 // softmax_lse.
 inline std::initializer_list<Axis> LseAxes(Layout layout_q) {

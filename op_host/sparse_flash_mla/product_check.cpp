@@ -30,30 +30,6 @@ Status CheckCompressedLengths(const Call& call) {
   return Status::Ok();
 }
 
-Status CheckPaging(const Call& call) {
-  const AttentionRules& rules = call.rules();
-  for (const bool compressed : {false, true}) {
-    if (compressed && !rules.has_cmp) break;
-    const CacheGeometry& cache = compressed ? call.problem.cmp : call.problem.ori;
-    const char* name = compressed ? "cmp_kv" : "ori_kv";
-    if (rules.layout_kv == Layout::kPaged &&
-        cache.page_tokens % call.product.page_tokens_multiple) {
-      return call.Refuse(Str(name, ": block size ", cache.page_tokens, ", must be a multiple of ",
-                             call.product.page_tokens_multiple));
-    }
-    if (!call.product.page_tokens_packed) continue;
-    const TensorDesc& desc = call.args.at(compressed ? kCmpKv : kOriKv).desc;
-    const bool packed = rules.layout_kv == Layout::kPaged
-                            ? cache.token_stride == kHeadDim || cache.page_tokens == 1
-                            : IsContiguous(desc);
-    if (!packed) {
-      return call.Refuse(Str(name, ": row stride ", cache.token_stride,
-                             ", only the page stride may differ from a contiguous tensor"));
-    }
-  }
-  return Status::Ok();
-}
-
 Status CheckSuperfluous(const Call& call) {
   // The product takes these and does nothing with them.
   const auto tolerated = [&](size_t slot) {
@@ -80,7 +56,12 @@ Status CheckProduct(const ProductRules& product, const SparseFlashMlaArgs& args,
   SFMLA_RETURN_IF_ERROR(
       CheckProductAttributes(product, ProductCheck::kMainOperator, args.attributes, problem.rules));
   SFMLA_RETURN_IF_ERROR(CheckCompressedLengths(call));
-  SFMLA_RETURN_IF_ERROR(CheckPaging(call));
+  SFMLA_RETURN_IF_ERROR(
+      CheckProductCache(product, args.at(kOriKv), problem.rules.layout_kv, problem.ori));
+  if (problem.rules.has_cmp) {
+    SFMLA_RETURN_IF_ERROR(
+        CheckProductCache(product, args.at(kCmpKv), problem.rules.layout_kv, problem.cmp));
+  }
   return product.superfluous_refused ? CheckSuperfluous(call) : Status::Ok();
 }
 

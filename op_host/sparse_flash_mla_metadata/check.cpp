@@ -4,9 +4,10 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "op_host/common/attention_checks.h"
 #include "op_host/common/operand_table.h"
+#include "op_host/common/planner_checks.h"
 #include "op_kernel/common/length_tensors.h"
-#include "op_kernel/sparse_flash_mla_metadata/metadata_layout.h"
 
 namespace sfmla {
 namespace {
@@ -29,8 +30,6 @@ class Checker {
   void MarkUses();
   Status CheckTensors();
   Status FindBatch();
-  Status CheckTopkLength(Slot slot);
-  Status Require(Slot slot, const char* why) const;
   Status CheckPresence() const;
   Status SetExtents();
 
@@ -40,16 +39,6 @@ class Checker {
   OperandTable table_;
 };
 
-Status CheckCount(const char* name, int64_t value) {
-  if (value >= 0 && value <= INT32_MAX) return Status::Ok();
-  return Refuse(Str(name, ": ", value, ", must be in [0, ", INT32_MAX, "]"));
-}
-
-Status CheckMaximum(const char* name, int64_t tokens) {
-  if (tokens >= 0) return Status::Ok();
-  return Refuse(Str(name, ": ", tokens, ", must be at least 0"));
-}
-
 Status Checker::CheckScalars() const {
   SFMLA_RETURN_IF_ERROR(CheckCount("batch_size", args_.batch_size));
   SFMLA_RETURN_IF_ERROR(CheckMaximum("max_seqlen_q", args_.max_seqlen_q));
@@ -57,16 +46,7 @@ Status Checker::CheckScalars() const {
   SFMLA_RETURN_IF_ERROR(CheckMaximum("max_seqlen_cmp_kv", args_.max_seqlen_cmp_kv));
   if (args_.has_ori_kv) SFMLA_RETURN_IF_ERROR(CheckCount("ori_topk", args_.ori_topk));
   if (args_.has_cmp_kv) SFMLA_RETURN_IF_ERROR(CheckCount("cmp_topk", args_.cmp_topk));
-  if (args_.num_heads_q < 1 || args_.num_heads_q > kMaxHeads) {
-    return Refuse(Str("num_heads_q: ", args_.num_heads_q, ", must be in [1, ", kMaxHeads, "]"));
-  }
-  if (args_.num_heads_kv != 1) {
-    return Refuse(Str("num_heads_kv: ", args_.num_heads_kv, ", must be 1"));
-  }
-  if (args_.head_dim != kHeadDim) {
-    return Refuse(Str("head_dim: ", args_.head_dim, ", must be ", kHeadDim));
-  }
-  return Status::Ok();
+  return CheckPlannedHeads(args_.num_heads_q, args_.num_heads_kv, args_.head_dim);
 }
 
 Status Checker::CheckAttributeValues() {
@@ -99,46 +79,38 @@ void Checker::MarkUses() {
     if (rules.uses_residual()) table_.Use(kCmpResidualKv);
     if (rules.cmp_topk > 0) table_.Use(kCmpTopkLength);
   }
-  table_.UseOutput(kMetadata, true);
-}
-
-Status Checker::Require(Slot slot, const char* why) const {
-  // Without any request even a required tensor has no elements.
-  const bool no_requests = IsTndQuery() && table_.At(kCuSeqlensQ).desc.dims[0] == 1;
-  if (no_requests && table_.At(slot).handle != nullptr) return Status::Ok();
-  return table_.Require(slot, why);
 }
 
 Status Checker::CheckPresence() const {
   const AttentionRules& rules = problem_.rules;
-  if (IsTndQuery()) SFMLA_RETURN_IF_ERROR(Require(kCuSeqlensQ, "with layout_q TND"));
+  if (IsTndQuery()) SFMLA_RETURN_IF_ERROR(table_.Require(kCuSeqlensQ, "with layout_q TND"));
   if (rules.has_ori) {
     if (LayoutKv() == Layout::kTnd) {
-      SFMLA_RETURN_IF_ERROR(Require(kCuSeqlensOriKv, "with layout_kv TND"));
+      SFMLA_RETURN_IF_ERROR(table_.Require(kCuSeqlensOriKv, "with layout_kv TND"));
     }
     if (LayoutKv() == Layout::kPaged && rules.ori_topk == 0) {
       SFMLA_RETURN_IF_ERROR(
-          Require(kSequsedOriKv, "with layout_kv PA_BBND unless ori_topk is positive"));
+          table_.Require(kSequsedOriKv, "with layout_kv PA_BBND unless ori_topk is positive"));
     }
     if (rules.ori_topk > 0 && rules.ori_mask == MaskMode::kNone) {
       SFMLA_RETURN_IF_ERROR(
-          Require(kOriTopkLength, "with a positive ori_topk when ori_mask_mode is 0"));
+          table_.Require(kOriTopkLength, "with a positive ori_topk when ori_mask_mode is 0"));
     }
   }
   if (!rules.has_cmp) return Status::Ok();
   if (product_.planner_needs_cmp_lengths && LayoutKv() == Layout::kPaged) {
-    SFMLA_RETURN_IF_ERROR(Require(kSequsedCmpKv, "with has_cmp_kv and layout_kv PA_BBND"));
+    SFMLA_RETURN_IF_ERROR(table_.Require(kSequsedCmpKv, "with has_cmp_kv and layout_kv PA_BBND"));
   }
   if (LayoutKv() == Layout::kTnd) {
-    SFMLA_RETURN_IF_ERROR(Require(kCuSeqlensCmpKv, "with has_cmp_kv and layout_kv TND"));
+    SFMLA_RETURN_IF_ERROR(table_.Require(kCuSeqlensCmpKv, "with has_cmp_kv and layout_kv TND"));
   }
   if (rules.uses_residual()) {
-    SFMLA_RETURN_IF_ERROR(
-        Require(kCmpResidualKv, "with has_cmp_kv when cmp_mask_mode is 3 and cmp_ratio is not 1"));
+    SFMLA_RETURN_IF_ERROR(table_.Require(
+        kCmpResidualKv, "with has_cmp_kv when cmp_mask_mode is 3 and cmp_ratio is not 1"));
   }
   if (rules.cmp_topk > 0 && rules.cmp_mask == MaskMode::kNone) {
     SFMLA_RETURN_IF_ERROR(
-        Require(kCmpTopkLength, "with a positive cmp_topk when cmp_mask_mode is 0"));
+        table_.Require(kCmpTopkLength, "with a positive cmp_topk when cmp_mask_mode is 0"));
   }
   return Status::Ok();
 }
@@ -174,19 +146,9 @@ Status Checker::FindBatch() {
   return Status::Ok();
 }
 
-Status Checker::CheckTopkLength(Slot slot) {
-  if (!table_.Used(slot)) return Status::Ok();
-  if (IsTndQuery()) return table_.CheckInt32(slot, {Axis::kT1, Axis::kN2});
-  return table_.CheckInt32(slot, {Axis::kB, Axis::kS1, Axis::kN2});
-}
-
 Status Checker::CheckTensors() {
   SFMLA_RETURN_IF_ERROR(table_.CheckHandles());
-  if (table_.At(kMetadata).handle == nullptr) {
-    return Refuse("metadata: NULL, must be an INT32 tensor of 1024 elements");
-  }
   axes().Fix(Axis::kN2, 1, "(one key/value head)");
-  axes().Fix(Axis::kMetadataWords, kMetadataWords, "(words of a plan)");
   SFMLA_RETURN_IF_ERROR(FindBatch());
   if (!IsTndQuery() && args_.max_seqlen_q > 0) {
     axes().Fix(Axis::kS1, args_.max_seqlen_q, "as max_seqlen_q");
@@ -197,10 +159,10 @@ Status Checker::CheckTensors() {
   for (const Slot slot : {kSequsedQ, kSequsedOriKv, kSequsedCmpKv, kCmpResidualKv}) {
     SFMLA_RETURN_IF_ERROR(table_.CheckInt32(slot, {Axis::kB}));
   }
-  SFMLA_RETURN_IF_ERROR(CheckTopkLength(kOriTopkLength));
-  SFMLA_RETURN_IF_ERROR(CheckTopkLength(kCmpTopkLength));
-  SFMLA_RETURN_IF_ERROR(table_.CheckInt32(kMetadata, {Axis::kMetadataWords}));
-  SFMLA_RETURN_IF_ERROR(CheckContiguous(table_.At(kMetadata)));
+  for (const Slot slot : {kOriTopkLength, kCmpTopkLength}) {
+    SFMLA_RETURN_IF_ERROR(CheckRowLengths(&table_, slot, problem_.rules.layout_q));
+  }
+  SFMLA_RETURN_IF_ERROR(CheckPlanOutput(&table_, kMetadata));
   return table_.CheckUsedData();
 }
 
@@ -237,6 +199,8 @@ Result<SparseFlashMlaMetadataProblem> Checker::Run() {
     SFMLA_RETURN_IF_ERROR(CheckScalars());
     SFMLA_RETURN_IF_ERROR(CheckAttributeValues());
     MarkUses();
+    // Without any request even a required tensor has no elements.
+    if (IsTndQuery() && table_.At(kCuSeqlensQ).desc.dims[0] == 1) table_.AllowEmpty();
     SFMLA_RETURN_IF_ERROR(CheckPresence());
     SFMLA_RETURN_IF_ERROR(CheckTensors());
     return SetExtents();

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "op_kernel/common/device_macros.h"
+
 namespace sfmla {
 
 inline constexpr int64_t kHeadDim = 512;
@@ -34,7 +36,9 @@ struct AttentionRules {
   int64_t ori_topk = 0;        // entries of the original index list; 0: that part is dense
   int64_t cmp_topk = 0;  // width of the compressed index list; 0: the compressed part is dense
 
-  bool uses_residual() const { return has_cmp && cmp_mask == MaskMode::kCausal && cmp_ratio != 1; }
+  SFMLA_DEVICE bool uses_residual() const {
+    return has_cmp && cmp_mask == MaskMode::kCausal && cmp_ratio != 1;
+  }
 };
 
 // It travels as bytes: no gaps, so that equal calls have equal bytes.

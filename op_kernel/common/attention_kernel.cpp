@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cassert>
 #include <mutex>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -34,10 +35,12 @@ class FaultNote {
   Status ToStatus(const AttentionCall& call) const {
     if (!first_.found) return Status::Ok();
     const KvOperand& cache = first_.compressed ? call.cmp : call.ori;
+    const int64_t pages = cache.geometry.outer_extent;
+    const std::string allowed = pages == 0 ? std::string(", but the cache has no page")
+                                           : Str(", must be in [0, ", pages - 1, "]");
     return Status(code::kRtAicoreException,
                   Str(cache.block_table_name, "[", first_.request, ", ", first_.column, "]: page ",
-                      first_.page, ", must be in [0, ", cache.geometry.outer_extent - 1,
-                      "] where a row attends to it"));
+                      first_.page, allowed, " where a row attends to it"));
   }
 
  private:
@@ -208,13 +211,9 @@ void AttentionRun::AddFault(TableFault fault, int64_t request, int64_t row) {
 // The chunks of a split row that begin within the record.
 void AttentionRun::RunSplitChunks(const CubeRecord& record, const SplitRow& split,
                                   const AttentionRow& row, RowAttention* attention) {
-  const bool starts_here = record.request_start == split.request && record.row_start == split.row;
-  const bool ends_here = record.request_end == split.request && record.row_end == split.row;
+  const ChunkRange chunks = SplitChunksOf(record, split.request, split.row, row.blocks);
   TableFault fault;
-  for (int64_t chunk = 0; chunk < split.slot_count && !fault.found; ++chunk) {
-    const int64_t block = chunk * row.blocks.blocks_per_chunk();
-    if (starts_here && block < record.block_start) continue;
-    if (ends_here && block >= record.block_end) break;
+  for (int64_t chunk = chunks.begin; chunk < chunks.end && !fault.found; ++chunk) {
     attention->RunChunk(row, chunk, SlotAt(split.first_slot + chunk), &fault);
   }
   AddFault(fault, split.request, split.row);
@@ -223,10 +222,7 @@ void AttentionRun::RunSplitChunks(const CubeRecord& record, const SplitRow& spli
 void AttentionRun::RunRow(const CubeRecord& record, const RequestLengths& lengths, int64_t request,
                           int64_t row, RowAttention* attention) {
   const SplitRow* split = FindSplit(request, row);
-  // A row that is not split belongs to the core that has its first block.
-  const bool began_earlier =
-      record.request_start == request && record.row_start == row && record.block_start > 0;
-  if (split == nullptr && began_earlier) return;
+  if (split == nullptr && BeganEarlier(record, request, row)) return;
 
   const AttentionRow attention_row = RowAt(request, lengths, row);
   attention->BeginRow(attention_row);
@@ -243,12 +239,8 @@ void AttentionRun::RunCore(const CubeRecord& record, int thread) {
   for (int64_t request = record.request_start;
        request <= record.request_end && request < call_.lengths.batch; ++request) {
     const RequestLengths lengths = call_.lengths.At(request);
-    const int64_t begin = request == record.request_start ? record.row_start : 0;
-    int64_t end = lengths.query;
-    if (request == record.request_end) {
-      end = std::min<int64_t>(end, record.row_end + (record.block_end > 0 ? 1 : 0));
-    }
-    for (int64_t row = begin; row < end && !fault_.Before(request, row); ++row) {
+    const RowRange rows = RowsOf(record, request, lengths.query);
+    for (int64_t row = rows.begin; row < rows.end && !fault_.Before(request, row); ++row) {
       RunRow(record, lengths, request, row, &attention);
     }
   }

@@ -46,16 +46,16 @@ void KvCursor::Fill(TileRows* rows, TableFault* fault) {
   for (; rows->count < kTileKeys && next_ < end_; ++next_) {
     const int64_t token = TokenOf(next_);
     if (token < part_.range.begin || token >= part_.range.end) continue;
-    const uint16_t* key = part_.cache.Token(token);
-    if (key == nullptr) {
+    TokenPlace place;
+    if (!part_.cache.Find(token, &place)) {
       *fault = part_.cache.FaultAt(token);
       fault->compressed = part_.compressed;
       next_ = end_;
       break;
     }
-    rows->key[rows->count] = key;
-    if (part_.rope.exists()) rows->rope[rows->count] = part_.rope.Token(token);
-    if (part_.value.exists()) rows->value[rows->count] = part_.value.Token(token);
+    rows->key[rows->count] = part_.cache.At(place);
+    if (part_.rope.exists()) rows->rope[rows->count] = part_.rope.At(place);
+    if (part_.value.exists()) rows->value[rows->count] = part_.value.At(place);
     ++rows->count;
   }
 }

@@ -21,6 +21,12 @@ struct TableFault {
   int64_t page = 0;
 };
 
+// A token of a request: counted within its page, or from the start of the request without pages.
+struct TokenPlace {
+  int64_t page = 0;
+  int64_t token = 0;
+};
+
 // One cache as one request sees it.
 class RequestCache {
  public:
@@ -31,16 +37,20 @@ class RequestCache {
 
   bool exists() const { return base_ != nullptr; }
 
-  // Address of token `token`, or nullptr if its table entry names no page.
-  const uint16_t* Token(int64_t token) const {
-    if (table_ == nullptr) return base_ + token * geometry_->token_stride;
-    const int64_t page = table_[token / geometry_->page_tokens];
-    if (page < 0 || page >= geometry_->outer_extent) return nullptr;
-    return base_ + page * geometry_->outer_stride +
-           token % geometry_->page_tokens * geometry_->token_stride;
+  // Finds a token of the request; false if its table entry names no page.
+  bool Find(int64_t token, TokenPlace* place) const {
+    *place = {0, token};
+    if (table_ == nullptr) return true;
+    *place = {table_[token / geometry_->page_tokens], token % geometry_->page_tokens};
+    return place->page >= 0 && place->page < geometry_->outer_extent;
   }
 
-  // What to report when Token(token) is nullptr.
+  // Address of a token that this pool, or one with the same pages and tokens, has found.
+  const uint16_t* At(const TokenPlace& place) const {
+    return base_ + place.page * geometry_->outer_stride + place.token * geometry_->token_stride;
+  }
+
+  // What to report when a token is not found.
   TableFault FaultAt(int64_t token) const;
 
  private:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op_kernel/common/length_tensors.h"
 
-#include <algorithm>
-
 #include "base/format.h"
 
 namespace sfmla {
@@ -14,13 +12,6 @@ Status BadValue(int32_t failure_code, const char* tensor, int64_t position, int6
 }
 
 }  // namespace
-
-int64_t LengthTensors::UsedLength(const int32_t* used, const int32_t* sums, int64_t request,
-                                  int64_t extent) const {
-  if (used != nullptr) return used[request];
-  if (sums != nullptr) return Begin(sums, request + 1) - Begin(sums, request);
-  return extent;
-}
 
 Status LengthTensors::CheckSums(const char* tensor, const int32_t* sums, int64_t extent,
                                 int32_t failure_code) const {
@@ -45,47 +36,13 @@ Status LengthTensors::CheckUsed(const char* tensor, const int32_t* used, const i
                                 int64_t extent, int32_t failure_code) const {
   if (used == nullptr) return Status::Ok();
   for (int64_t i = 0; i < batch; ++i) {
-    const int64_t bound = UsedLength(nullptr, sums, i, extent);
+    const int64_t bound = Allotted(sums, i, extent);
     if (used[i] < 0 || used[i] > bound) {
       return BadValue(failure_code, tensor, i, used[i],
                       Str("in [0, ", bound, "], the tokens the request has room for"));
     }
   }
   return Status::Ok();
-}
-
-RequestLengths LengthTensors::At(int64_t request) const {
-  RequestLengths out;
-  out.query = UsedLength(seqused_q, cu_seqlens_q, request, query_extent);
-  if (has_ori) out.ori = UsedLength(seqused_ori_kv, cu_seqlens_ori_kv, request, ori_extent);
-  if (!has_cmp) return out;
-  if (cmp_follows_ori) {
-    const int64_t room = UsedLength(nullptr, cu_seqlens_cmp_kv, request, cmp_extent);
-    out.cmp = std::min(out.ori / cmp_ratio, room);
-    out.cmp_restored = out.ori;
-    return out;
-  }
-  const bool derived = layout_kv == Layout::kPaged && seqused_cmp_kv == nullptr;
-  out.cmp = derived ? std::min(out.ori / cmp_ratio, cmp_extent)
-                    : UsedLength(seqused_cmp_kv, cu_seqlens_cmp_kv, request, cmp_extent);
-  out.cmp_restored = out.cmp * cmp_ratio + (uses_residual ? cmp_residual_kv[request] : 0);
-  return out;
-}
-
-int64_t LengthTensors::AllottedQueryRows(int64_t request) const {
-  return UsedLength(nullptr, cu_seqlens_q, request, query_extent);
-}
-
-int64_t LengthTensors::FirstQueryRow(int64_t request) const {
-  return cu_seqlens_q != nullptr ? Begin(cu_seqlens_q, request) : request * query_extent;
-}
-
-int64_t LengthTensors::FirstOriToken(int64_t request) const {
-  return cu_seqlens_ori_kv != nullptr ? Begin(cu_seqlens_ori_kv, request) : 0;
-}
-
-int64_t LengthTensors::FirstCmpToken(int64_t request) const {
-  return cu_seqlens_cmp_kv != nullptr ? Begin(cu_seqlens_cmp_kv, request) : 0;
 }
 
 int64_t LengthTensors::UsedQueryRows() const {

@@ -94,12 +94,10 @@ void RowAttention::BeginRow(const AttentionRow& row) const {
 }
 
 void RowAttention::ScoreFewHeads(const TileRows& tile) const {
-  const HeadCount heads{heads_, padded_heads_};
-  kernels_.score_rows(shape_.type, scratch_.query, {tile.key, tile.count}, kLatentPart, heads,
-                      Onto::kNothing, scratch_.scores);
-  if (!shape_.has_rope) return;
-  kernels_.score_rows(shape_.type, scratch_.rope_query, {tile.rope, tile.count}, kRopePart, heads,
-                      Onto::kScores, scratch_.scores);
+  const ScorePart latent{scratch_.query, tile.key, kLatentPart};
+  const ScorePart rope{scratch_.rope_query, tile.rope, kRopePart};
+  kernels_.score_rows(shape_.type, latent, shape_.has_rope ? rope : ScorePart{}, tile.count,
+                      {heads_, padded_heads_}, scratch_.scores);
 }
 
 void RowAttention::ScoreManyHeads(const TileRows& tile) const {
@@ -115,13 +113,13 @@ void RowAttention::ScoreManyHeads(const TileRows& tile) const {
 void RowAttention::RunTile(const TileRows& tile, bool separate_values, const TileRows& next,
                            bool first, const PartialResult& result) const {
   const SoftmaxState state{result.max, result.sum, scratch_.rescale};
-  const KeyRows next_keys{next.key, next.count};
+  const NextRows next_rows{next.key, shape_.has_rope ? next.rope : nullptr, next.count};
   const uint16_t* const* values = separate_values ? tile.value : tile.key;
   if (few_heads()) {
     ScoreFewHeads(tile);
     kernels_.softmax(scratch_.scores, tile.count, padded_heads_, shape_.softmax_scale, state);
     kernels_.accumulate_rows(shape_.type, scratch_.scores, values, tile.count, heads_,
-                             padded_heads_, scratch_.rescale, first, next_keys, result.out);
+                             padded_heads_, scratch_.rescale, first, next_rows, result.out);
     return;
   }
   ScoreManyHeads(tile);
@@ -131,7 +129,7 @@ void RowAttention::RunTile(const TileRows& tile, bool separate_values, const Til
     kernels_.widen_rows(shape_.type, values, tile.count, kLatentPart, scratch_.tile);
   }
   kernels_.accumulate(scratch_.scores, scratch_.tile, tile.count, heads_, padded_heads_,
-                      scratch_.rescale, first, next_keys, result.out);
+                      scratch_.rescale, first, next_rows, result.out);
 }
 
 void RowAttention::RunChunk(const AttentionRow& row, int64_t chunk, const PartialResult& result,
@@ -139,13 +137,9 @@ void RowAttention::RunChunk(const AttentionRow& row, int64_t chunk, const Partia
   std::fill_n(result.max, padded_heads_, kLowestScore);
   std::fill_n(result.sum, padded_heads_, 0.0f);
 
-  const int64_t block_tokens = shape_.block_tokens;
-  const int64_t begin = chunk * row.blocks.blocks_per_chunk();
-  const int64_t end = std::min(begin + row.blocks.blocks_per_chunk(), row.blocks.total());
-  const int64_t ori = row.blocks.ori();
-  KvCursor ori_keys(row.ori, begin * block_tokens, std::min(end, ori) * block_tokens);
-  KvCursor cmp_keys(row.cmp, std::max<int64_t>(begin - ori, 0) * block_tokens,
-                    std::max<int64_t>(end - ori, 0) * block_tokens);
+  const ChunkCandidates candidates = CandidatesOfChunk(row.blocks, shape_.block_tokens, chunk);
+  KvCursor ori_keys(row.ori, candidates.ori.begin, candidates.ori.end);
+  KvCursor cmp_keys(row.cmp, candidates.cmp.begin, candidates.cmp.end);
 
   // Two tiles of addresses: while one is computed with, the rows of the other are fetched.
   TileRows tiles[2];

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/format.h"
+
 namespace sfmla {
 namespace {
 
@@ -213,21 +215,24 @@ void BuildSchedule(const AttentionRules& rules, const LengthTensors& lengths,
   FillVectorRecords(splits, rules.heads, target.vector_cores, out);
 }
 
+Status CheckPlannedRows(const LengthTensors& lengths) {
+  const int64_t rows = lengths.UsedQueryRows();
+  if (rows <= kMaxPlannedRows) return Status::Ok();
+  const char* source = lengths.seqused_q != nullptr      ? lengths.names.seqused_q
+                       : lengths.cu_seqlens_q != nullptr ? lengths.names.cu_seqlens_q
+                                                         : "max_seqlen_q";
+  return Status(code::kRtAicpuException,
+                Str(source, ": ", rows, " query rows in all, must be at most ", kMaxPlannedRows));
+}
+
 std::vector<SplitRow> SplitRowsOf(const Schedule& schedule, const AttentionRules& rules,
                                   const LengthTensors& lengths, int64_t block_tokens,
                                   int64_t available_slots) {
   std::vector<SplitRow> out;
-  int64_t next_slot = 0;
+  SplitRowScan scan(block_tokens, available_slots);
   for (const CubeRecord& record : schedule.cube) {
-    const WorkPosition end = EndOf(record);
-    if (record.enable == 0 || end.block == 0) continue;
-    if (!out.empty() && out.back().request == end.request && out.back().row == end.row) continue;
-    // Lengths that the plan had to guess may differ from those of the call.
-    if (end.request >= lengths.batch || end.row >= lengths.At(end.request).query) continue;
-    const int64_t chunks = BlocksOf(rules, lengths, end.request, end.row, block_tokens).chunks();
-    if (chunks < 2 || next_slot + chunks > available_slots) continue;
-    out.push_back({end.request, end.row, next_slot, chunks});
-    next_slot += chunks;
+    SplitRow split;
+    if (scan.Add(record, rules, lengths, &split)) out.push_back(split);
   }
   return out;
 }

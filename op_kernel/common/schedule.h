@@ -10,6 +10,7 @@
 #include "op_kernel/common/kv_range.h"
 #include "op_kernel/common/length_tensors.h"
 #include "op_kernel/common/schedule_records.h"
+#include "op_kernel/common/split_rows.h"
 
 namespace sfmla {
 
@@ -19,6 +20,9 @@ inline constexpr int64_t kMaxSplitSlots = 64;
 // Planning looks at every query row, so a junk length must not pass for billions of them. q of one
 // head and so many rows would take 64 GiB.
 inline constexpr int64_t kMaxPlannedRows = int64_t{1} << 26;
+
+// 507018 for more rows than that in all; the sentence names the tensor or attribute they come from.
+Status CheckPlannedRows(const LengthTensors& lengths);
 
 struct ScheduleTarget {
   int64_t cube_cores = 1;    // 1..36
@@ -52,14 +56,6 @@ constexpr int64_t BlockCost(int64_t rows, int64_t tokens) {
 // slots left for its partial results.
 void BuildSchedule(const AttentionRules& rules, const LengthTensors& lengths,
                    const TopkLengths& topk_lengths, const ScheduleTarget& target, Schedule* out);
-
-// A row whose chunks belong to more than one core, and where its partial results lie.
-struct SplitRow {
-  int64_t request = 0;
-  int64_t row = 0;
-  int64_t first_slot = 0;
-  int64_t slot_count = 0;  // chunks of the row
-};
 
 // The split rows that the records imply for a call, in order, as many as `available_slots` hold; a
 // row that finds no room is not split and belongs to the core that has its first chunk.

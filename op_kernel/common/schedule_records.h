@@ -7,6 +7,7 @@
 
 namespace sfmla {
 
+inline constexpr int kMetadataWords = 1024;  // of a plan: records, then what the planner adds
 inline constexpr int kCubeRecords = 36;
 inline constexpr int kVectorRecords = 72;
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "op_kernel/common/attention_call.h"
+#include "op_kernel/common/device_macros.h"
 
 namespace sfmla {
 
@@ -23,7 +24,7 @@ struct AttentionWorkspace {
 };
 
 // Floats of one split slot: maximum and sum per head, then the output.
-constexpr int64_t SplitSlotFloats(int64_t padded_heads) {
+SFMLA_DEVICE constexpr int64_t SplitSlotFloats(int64_t padded_heads) {
   return 2 * padded_heads + padded_heads * kHeadDim;
 }
 

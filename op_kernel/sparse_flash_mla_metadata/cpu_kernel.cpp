@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op_kernel/sparse_flash_mla_metadata/cpu_kernel.h"
 
-#include <cassert>
 #include <cstring>
 
 #include "base/format.h"
-#include "op_kernel/sparse_flash_mla_metadata/call_digest.h"
+#include "op_kernel/common/kernel_operands.h"
 #include "op_kernel/common/schedule.h"
+#include "op_kernel/sparse_flash_mla_metadata/check_metadata.h"
 #include "op_kernel/sparse_flash_mla_metadata/tiling_data.h"
 
 namespace sfmla {
@@ -14,22 +14,19 @@ namespace {
 
 using namespace metadata_operand;
 
-const int32_t* Values(const KernelCall& call, Slot slot) {
-  return static_cast<const int32_t*>(call.operands[slot]);
-}
-
 LengthTensors LengthsOf(const SparseFlashMlaMetadataTiling& tiling, const KernelCall& call) {
   LengthTensors out(tiling.rules, tiling.batch);
   out.query_extent = tiling.query_extent;
   out.ori_extent = tiling.ori_extent;
   out.cmp_extent = tiling.cmp_extent;
-  out.cu_seqlens_q = Values(call, kCuSeqlensQ);
-  out.cu_seqlens_ori_kv = Values(call, kCuSeqlensOriKv);
-  out.cu_seqlens_cmp_kv = Values(call, kCuSeqlensCmpKv);
-  out.seqused_q = Values(call, kSequsedQ);
-  out.seqused_ori_kv = Values(call, kSequsedOriKv);
-  out.seqused_cmp_kv = Values(call, kSequsedCmpKv);
-  out.cmp_residual_kv = Values(call, kCmpResidualKv);
+  const KernelOperands operands(call);
+  out.cu_seqlens_q = operands.Integers(kCuSeqlensQ);
+  out.cu_seqlens_ori_kv = operands.Integers(kCuSeqlensOriKv);
+  out.cu_seqlens_cmp_kv = operands.Integers(kCuSeqlensCmpKv);
+  out.seqused_q = operands.Integers(kSequsedQ);
+  out.seqused_ori_kv = operands.Integers(kSequsedOriKv);
+  out.seqused_cmp_kv = operands.Integers(kSequsedCmpKv);
+  out.cmp_residual_kv = operands.Integers(kCmpResidualKv);
   return out;
 }
 
@@ -58,14 +55,9 @@ Status CheckTopkLengths(const char* name, const int32_t* values, int64_t count,
 Status Plan(const SparseFlashMlaMetadataTiling& tiling, const KernelCall& call, Metadata* out) {
   const LengthTensors lengths = LengthsOf(tiling, call);
   SFMLA_RETURN_IF_ERROR(lengths.CheckValues(code::kRtAicpuException));
-  if (const int64_t rows = lengths.UsedQueryRows(); rows > kMaxPlannedRows) {
-    const char* source = lengths.seqused_q != nullptr      ? "seqused_q"
-                         : lengths.cu_seqlens_q != nullptr ? "cu_seqlens_q"
-                                                           : "max_seqlen_q";
-    return Status(code::kRtAicpuException,
-                  Str(source, ": ", rows, " query rows in all, must be at most ", kMaxPlannedRows));
-  }
-  const TopkLengths topk{Values(call, kOriTopkLength), Values(call, kCmpTopkLength)};
+  SFMLA_RETURN_IF_ERROR(CheckPlannedRows(lengths));
+  const KernelOperands operands(call);
+  const TopkLengths topk{operands.Integers(kOriTopkLength), operands.Integers(kCmpTopkLength)};
   SFMLA_RETURN_IF_ERROR(
       CheckTopkLengths("ori_topk_length", topk.ori, tiling.ori_topk_lengths, lengths));
   SFMLA_RETURN_IF_ERROR(
@@ -83,10 +75,7 @@ Status Plan(const SparseFlashMlaMetadataTiling& tiling, const KernelCall& call, 
 }  // namespace
 
 Status SparseFlashMlaMetadataCpuKernel(const KernelCall& call) {
-  assert(call.tiling.size() == sizeof(SparseFlashMlaMetadataTiling));
-  SparseFlashMlaMetadataTiling tiling;
-  std::memcpy(&tiling, call.tiling.data(), sizeof(tiling));
-
+  const auto tiling = ReadTiling<SparseFlashMlaMetadataTiling>(call);
   Metadata metadata{};
   Status status = Plan(tiling, call, &metadata);
   if (!status.ok()) metadata = Metadata{};

@@ -12,42 +12,15 @@
 #include <array>
 #include <cstdint>
 
+#include "op_kernel/common/call_digest.h"
 #include "op_kernel/common/schedule_records.h"
 
 namespace sfmla {
 
-inline constexpr int kMetadataWords = 1024;
 inline constexpr int kVectorRecordsBegin = 324;
 inline constexpr int kHeaderBegin = 900;
 inline constexpr uint32_t kMagic = 0x414C4D53;  // "SMLA" in memory order
 inline constexpr uint32_t kFormatVersion = 1;
-
-// What the plan was made for, a word or a 64-bit hash a fact, so that a mismatch can be named.
-struct CallDigest {
-  uint32_t layout_q;
-  uint32_t layout_kv;
-  uint32_t heads;
-  uint32_t head_dim;
-  uint32_t ori_mask_mode;
-  uint32_t cmp_mask_mode;
-  uint32_t window_left;
-  uint32_t window_right;
-  uint32_t cmp_ratio;
-  uint32_t ori_topk;
-  uint32_t cmp_topk;
-  uint32_t has_ori_kv;
-  uint32_t has_cmp_kv;
-  uint32_t batch;
-  // {low, high} words of the hash of the values; {0, 0}: tensor absent or not used by the call
-  std::array<uint32_t, 2> cu_seqlens_q;
-  std::array<uint32_t, 2> cu_seqlens_ori_kv;
-  std::array<uint32_t, 2> cu_seqlens_cmp_kv;
-  std::array<uint32_t, 2> seqused_q;
-  std::array<uint32_t, 2> seqused_ori_kv;
-  std::array<uint32_t, 2> seqused_cmp_kv;
-  std::array<uint32_t, 2> cmp_residual_kv;
-  std::array<uint32_t, 2> records;  // words [0, 900): a schedule changed by hand is noticed
-};
 
 struct Metadata {
   Schedule schedule;

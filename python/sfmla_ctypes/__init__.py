@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SparseFlashMla from NumPy, on the library that also serves C programs. No PyTorch needed.
+"""Sparse latent attention from NumPy, on the library that also serves C programs.
+
+No PyTorch is needed.
 
 metadata = sparse_flash_mla_metadata(...)   # once per step and kind of layer
 out, lse = sparse_flash_mla(q, ...)         # once per layer
+
+sparse_attn_sharedkv[_metadata] is an older name of the same, sparse_flash_attention the attention
+of models with keys of 512 + 64 elements.
 """
 
 from importlib.metadata import version
@@ -17,7 +22,12 @@ from ._errors import (
     AclParamError,
     AclRuntimeError,
 )
+from ._graph import Graph
 from ._library import toolkit_path
+from ._pinned import pinned_empty
+from .sparse_attn_sharedkv import sparse_attn_sharedkv
+from .sparse_attn_sharedkv_metadata import sparse_attn_sharedkv_metadata
+from .sparse_flash_attention import sparse_flash_attention
 from .sparse_flash_mla import sparse_flash_mla
 from .sparse_flash_mla_metadata import sparse_flash_mla_metadata
 
@@ -34,9 +44,14 @@ __all__ = [
     "Device",
     "DeviceArray",
     "Event",
+    "Graph",
     "Memory",
     "Stream",
     "__version__",
+    "pinned_empty",
+    "sparse_attn_sharedkv",
+    "sparse_attn_sharedkv_metadata",
+    "sparse_flash_attention",
     "sparse_flash_mla",
     "sparse_flash_mla_metadata",
     "toolkit_path",

@@ -9,15 +9,20 @@ the parent are refused there; arrays in memory are as they were.
 """
 
 import os
-import threading
 import weakref
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._errors import AclRuntimeError, check, take_report
+from ._capture import Capture, capture_of, refuse_captured_array, refuse_if_captured
+from ._context import ensure_context, initialize, refuse_inherited, this_thread
+from ._errors import check
 from ._library import ffi, lib
 from ._task import StreamState, Task, destroy_abandoned, synchronize_device
+
+if TYPE_CHECKING:
+    from ._graph import Graph
 
 
 class Cores(NamedTuple):
@@ -34,63 +39,13 @@ class Memory(NamedTuple):
     total_bytes: int
 
 
-class _ThreadState(threading.local):
-    def __init__(self) -> None:
-        self.device_id = -1  # -1: this thread has not used the package yet
-        self.own_stream: Stream | None = None
-        self.entered: list[Stream] = []  # streams of open `with` blocks, innermost last
-
-
-_thread = _ThreadState()
-_init_lock = threading.RLock()  # garbage collection may come back here
-_is_initialized = False
-
-
-def _initialize() -> None:
-    global _is_initialized
-    with _init_lock:
-        if not _is_initialized:
-            code = lib.aclInit(ffi.NULL)
-            if code == lib.ACL_ERROR_REPEAT_INITIALIZE:
-                take_report()  # other code of this process did it before: harmless
-            else:
-                check("aclInit", code)
-            _is_initialized = True
-
-
-def _after_fork_in_child() -> None:
-    global _init_lock, _is_initialized
-    _init_lock = threading.RLock()
-    _is_initialized = False
-    _thread.device_id = -1
-    _thread.own_stream = None
-
-
-os.register_at_fork(after_in_child=_after_fork_in_child)
-
-
-def _refuse_inherited(operand: str) -> AclRuntimeError:
-    text = f"{operand}: made before the process forked, must be made in this process"
-    return AclRuntimeError(lib.ACL_ERROR_RT_STREAM_CONTEXT, "sfmla_ctypes", text)
-
-
-def ensure_context() -> None:
-    """Gives this thread a context: the one it has, else the primary context of device 0."""
-    if _thread.device_id >= 0:
-        return
-    _initialize()
-    device_id = ffi.new("int32_t *")
-    if lib.aclrtGetDevice(device_id) != 0:
-        take_report()
-        check("aclrtSetDevice", lib.aclrtSetDevice(0))
-    _thread.device_id = device_id[0]
-
-
 class Device:
     """One device by its id.
 
-    Device 0 is the processor of this machine. Errors: AclParamError (107001) for an id that does
-    not exist, from the first use.
+    Device 0 is the processor of this machine. As a context manager it is, inside the block, the
+    device of the calling thread, as after `set`; leaving the block restores the device and the
+    stream of before, and waits for nothing. Errors: AclParamError (107001) for an id that does not
+    exist, from the first use.
     """
 
     def __init__(self, device_id: int = 0) -> None:
@@ -102,17 +57,17 @@ class Device:
     @staticmethod
     def count() -> int:
         """Number of devices."""
-        _initialize()
+        initialize()
         count = ffi.new("uint32_t *")
         check("aclrtGetDeviceCount", lib.aclrtGetDeviceCount(count))
         return int(count[0])
 
     def set(self) -> None:
         """Makes this the device of the calling thread, whose own stream is then a new one."""
-        _initialize()
-        _thread.own_stream = None
+        initialize()
+        this_thread.own_stream = None
         check("aclrtSetDevice", lib.aclrtSetDevice(self.id))
-        _thread.device_id = self.id
+        this_thread.device_id = self.id
 
     @property
     def name(self) -> str:
@@ -128,9 +83,8 @@ class Device:
             self._core_limit(lib.ACL_RT_DEV_RES_VECTOR_CORE),
         )
 
-    @property
-    def memory(self) -> Memory:
-        """Free and total memory of the calling thread's device."""
+    def memory_info(self) -> Memory:
+        """Free and total memory of the calling thread's device, now."""
         ensure_context()
         free, total = ffi.new("size_t *"), ffi.new("size_t *")
         check("aclrtGetMemInfo", lib.aclrtGetMemInfo(lib.ACL_HBM_MEM, free, total))
@@ -156,7 +110,22 @@ class Device:
         Raises an error that no wait has raised yet. Those of further streams stay with them.
         """
         ensure_context()
-        synchronize_device(_thread.device_id)
+        synchronize_device(this_thread.device_id)
+
+    def __enter__(self) -> "Device":
+        ensure_context()
+        context = ffi.new("aclrtContext *")
+        check("aclrtGetCurrentContext", lib.aclrtGetCurrentContext(context))
+        this_thread.left.append((this_thread.device_id, this_thread.own_stream, context[0]))
+        try:
+            self.set()
+        except BaseException:
+            _return_to_outer_device()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _return_to_outer_device()
 
     def _core_limit(self, kind: int) -> int:
         ensure_context()
@@ -165,46 +134,78 @@ class Device:
         return int(value[0])
 
 
+def _return_to_outer_device() -> None:
+    if this_thread.left:  # nothing in a process forked since
+        this_thread.device_id, this_thread.own_stream, context = this_thread.left.pop()
+        check("aclrtSetCurrentContext", lib.aclrtSetCurrentContext(context))
+
+
 class Event:
-    """A position in a stream, to wait for or to measure time with."""
+    """A position in a stream, to wait for or to measure time with.
+
+    Recorded on a captured stream it is a position in the graph: streams that wait for it take part
+    in the capture, see Stream.capture. Until the capture ends, waiting for it on the host, querying
+    and timing it raise AclRuntimeError (107028); afterwards it is as if never recorded.
+
+    A context manager that closes the event. Not closed, it goes with its last reference.
+    """
 
     def __init__(self) -> None:
         ensure_context()
         self._process = os.getpid()
         self._holder = ffi.new("aclrtEvent *")
-        weakref.finalize(self, _destroy_event, self._holder).atexit = False
-        check("aclrtCreateEvent", lib.aclrtCreateEvent(self._holder))
+        self._destroy = weakref.finalize(self, _destroy_event, self._holder)
+        self._destroy.atexit = False
+        self.capture: Capture | None = None  # that has recorded it last
+        flags = lib.ACL_EVENT_SYNC | lib.ACL_EVENT_TIME_LINE
+        code = lib.aclrtCreateEventExWithFlag(self._holder, flags)
+        check("aclrtCreateEventExWithFlag", code)
 
     @property
-    def _handle(self) -> Any:
+    def handle(self) -> Any:
+        """The aclrtEvent, for C functions called through cffi."""
         if self._process != os.getpid():
-            raise _refuse_inherited("event")
+            raise refuse_inherited("event")
         return self._holder[0]
 
     def record(self, stream: "Stream | None" = None) -> None:
         """Moves the event to the present end of the stream."""
         target = stream or Stream.current()
-        check("aclrtRecordEvent", lib.aclrtRecordEvent(self._handle, target.handle))
+        capture = capture_of(target.state)
+        if capture is not None:
+            capture.require_own_thread()
+        self.capture = capture
+        check("aclrtRecordEvent", lib.aclrtRecordEvent(self.handle, target.handle))
 
     def query(self) -> bool:
         """True when the stream has passed the event, or it was never recorded."""
         ensure_context()
         status = ffi.new("aclrtEventRecordedStatus *")
-        check("aclrtQueryEventStatus", lib.aclrtQueryEventStatus(self._handle, status))
+        check("aclrtQueryEventStatus", lib.aclrtQueryEventStatus(self.handle, status))
         return bool(status[0] == lib.ACL_EVENT_RECORDED_STATUS_COMPLETE)
 
     def synchronize(self) -> None:
         """Waits until the stream has passed the event. Task errors stay with their stream."""
         ensure_context()
-        check("aclrtSynchronizeEvent", lib.aclrtSynchronizeEvent(self._handle))
+        check("aclrtSynchronizeEvent", lib.aclrtSynchronizeEvent(self.handle))
 
     def elapsed_ms(self, start: "Event") -> float:
         """Milliseconds from `start` to this event; both recorded and passed."""
         ensure_context()
         milliseconds = ffi.new("float *")
-        code = lib.aclrtEventElapsedTime(milliseconds, start._handle, self._handle)
+        code = lib.aclrtEventElapsedTime(milliseconds, start.handle, self.handle)
         check("aclrtEventElapsedTime", code)
         return float(milliseconds[0])
+
+    def close(self) -> None:
+        """Ends the event. Streams that were told to wait for it still do. May be called again."""
+        self._destroy()
+
+    def __enter__(self) -> "Event":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
 def _destroy_event(holder: Any) -> None:
@@ -217,8 +218,8 @@ class Stream:
 
     Arrays and workspace of a queued call are kept alive until the stream has passed it. As a
     context manager the stream serves, inside the block, the calls of this thread that name no
-    stream; leaving the block waits for it. Any thread may use a stream. A stream that is no longer
-    referenced finishes its work before it goes.
+    stream; leaving the block waits for it, unless it is captured. Any thread may use a stream. A
+    stream that is no longer referenced finishes its work before it goes.
 
     Errors of queued calls (AclDeviceError: 507015 bad values in device memory, 507018 metadata of
     another call): the stream works on, and the first wait for it, by whoever, learns of the first
@@ -233,19 +234,19 @@ class Stream:
     def __init__(self) -> None:
         ensure_context()
         destroy_abandoned()
-        self._state = StreamState(weakref.ref(self), _thread.device_id)
+        self._state = StreamState(weakref.ref(self), this_thread.device_id)
         weakref.finalize(self, self._state.destroy).atexit = False
         check("aclrtCreateStream", lib.aclrtCreateStream(self._state.holder))
 
     @staticmethod
     def current() -> "Stream":
         """The stream of calls that name none: of the innermost `with`, else the thread's own."""
-        for stream in reversed(_thread.entered):
+        for stream in reversed(this_thread.entered):
             if not stream._is_inherited:
                 return stream
-        if _thread.own_stream is None:
-            _thread.own_stream = Stream()
-        return _thread.own_stream
+        if this_thread.own_stream is None:
+            this_thread.own_stream = Stream()
+        return this_thread.own_stream
 
     @property
     def _is_inherited(self) -> bool:
@@ -255,7 +256,7 @@ class Stream:
     def state(self) -> StreamState:
         """Its tasks. AclRuntimeError (107003) in a process forked since the stream was made."""
         if self._is_inherited:
-            raise _refuse_inherited("stream")
+            raise refuse_inherited("stream")
         return self._state
 
     @property
@@ -285,15 +286,69 @@ class Stream:
         """Lets work queued from now on start after the present work of `other`. No host wait."""
         event = Event()
         event.record(other)
-        check("aclrtStreamWaitEvent", lib.aclrtStreamWaitEvent(self.handle, event._handle))
+        self.wait_event(event)
+
+    def wait_event(self, event: Event) -> None:
+        """Lets work queued from now on start after the newest record of the event. No host wait.
+
+        An event that was never recorded is not waited for.
+        """
+
+        def wait() -> None:
+            check("aclrtStreamWaitEvent", lib.aclrtStreamWaitEvent(self.handle, event.handle))
+
+        own_capture = capture_of(self.state)
+        if own_capture is not None:
+            own_capture.require_own_thread()
+        elif event.capture is not None and event.capture.is_open():
+            event.capture.join(self, wait)
+            return
+        wait()
 
     def follow(self, state: StreamState) -> None:
         """As `wait`, for the stream of a task."""
         owner = state.owner()
         if owner is None:
             state.wait()  # it is about to go: nothing can be recorded in it
-        elif owner is not self and state.is_alive and not owner.query():
-            self.wait(owner)
+        elif owner is not self and state.is_alive:
+            own_capture, capture = capture_of(self.state), capture_of(state)
+            if capture is not None and capture is not own_capture:
+                raise refuse_captured_array()
+            # What is queued outside of a capture is waited for by each replay.
+            if capture is not None or (own_capture is None and not owner.query()):
+                self.wait(owner)
+
+    def capture(self, name: str = "") -> "AbstractContextManager[Graph]":
+        """Records what the `with` block queues on this stream, instead of running it, as a graph.
+
+            with stream.capture() as graph:
+                plan = sparse_flash_mla_metadata(...)
+                out, lse = sparse_flash_mla(...)
+            graph.replay()
+
+        Inside the block this is the stream of calls of this thread that name none. Recorded are
+        calls with DeviceArrays, DeviceArray.zeros, copy_from of pinned arrays (see pinned_empty,
+        each replay reads them anew) and keep_until_passed. Host memory is refused: arrays as
+        operands (AclParamError 161002), pageable values in copy_from (107000), from_numpy, which
+        would copy once and not in replays (AclRuntimeError 207000). Nothing runs: what a recorded
+        call writes has no new contents before a replay, and reading it inside the block is refused
+        like every other wait for the stream (107027). Calls on other streams run as always, but
+        not with what a recorded call writes (107027).
+
+        Other streams take part from when they wait for this one, or for an event recorded on it,
+        to the end; this one must wait for each of them behind its last work, else there is no graph
+        (AclRuntimeError 107025). Waiting inside the block for work outside of it invalidates the
+        capture (107024, later 507903). Arrays order streams that take part as they do elsewhere.
+
+        Until the block ends, other threads may not use these streams (107027), nor wait for the
+        device. A stream is captured once at a time (107027); a replay cannot be recorded (207000).
+
+        An exception that leaves the block, or an error at its end, ends the capture: there is no
+        graph, and the streams queue again.
+        """
+        from ._graph import capture  # a graph needs streams
+
+        return capture(self, name)
 
     def submit(
         self,
@@ -305,13 +360,19 @@ class Stream:
         """Queues a task with `launch`, after what can be refused without waiting in `prepare`.
 
         The stream holds on to what the task uses from before `launch` until it has passed the task,
-        wherever an interrupt comes. An exception out of `launch` waits for the stream.
+        wherever an interrupt comes. An exception out of `launch` waits for the stream. While the
+        stream is captured, the task is recorded instead.
         """
         state = self.state
+        capture = capture_of(state)
+        if capture is not None:
+            capture.record(task, state, prepare, launch)
+            return
         try:
             with task.being_queued:
                 state.follow(task)
                 state.pending.append(task)
+                refuse_if_captured(state)  # since it was asked for, by another thread
                 prepare()
                 task.may_be_queued = True
                 launch()
@@ -332,7 +393,13 @@ class Stream:
         self.submit(Task(objects), _do_nothing, _do_nothing)
 
     def __enter__(self) -> "Stream":
-        _thread.entered.append(self)
+        entered = this_thread.entered
+        depth = len(entered)
+        try:
+            entered.append(self)
+        except BaseException:
+            del entered[depth:]
+            raise
         return self
 
     def __exit__(
@@ -341,8 +408,8 @@ class Stream:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _thread.entered.pop()
-        if not self._is_inherited:
+        this_thread.entered.pop()
+        if not self._is_inherited and capture_of(self._state) is None:
             self.synchronize()
 
 

@@ -2,6 +2,7 @@
 """Arrays in device memory."""
 
 import math
+import os
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._device import Stream, ensure_context
+from ._capture import Use, capture_of, is_capturing
+from ._context import ensure_context
+from ._device import Stream
 from ._dlpack import CPU, export_array
 from ._dtypes import acl_type
-from ._errors import check, refuse
+from ._errors import AclRuntimeError, check, refuse
 from ._layout import Layout, byte_span, layout_of
 from ._library import ffi, lib
 from ._task import Task
@@ -70,13 +73,20 @@ class DeviceMemory:
             write.task.wait()
 
     def is_read_by(self, task: Task, stream: Stream, begin: int, end: int) -> None:
-        """Orders a task behind those that write the bytes; raises a failure that is known."""
+        """Orders a task behind those that write the bytes; raises a failure that is known.
+
+        A recorded task leaves both to the replays, except for tasks beside it in the capture.
+        """
+        capture = task.capture
         for write in self._writes_of(begin, end):
             for state in tuple(write.task.streams):
-                state.follow(task)
+                if capture is None:
+                    state.follow(task)
                 stream.follow(state)
-            if write.task.failure is not None:
+            if capture is None and write.task.failure is not None:
                 write.task.failure.throw()
+        if capture is not None:
+            capture.uses.append(Use(self, begin, end, is_write=False))
 
     def is_written_by(self, task: Task, stream: Stream, begin: int, end: int) -> None:
         """Orders a task behind others that write the bytes, and remembers it."""
@@ -84,11 +94,13 @@ class DeviceMemory:
             for state in tuple(write.task.streams):
                 stream.follow(state)
         self._writes.add(_Write(begin, end, task))
+        if task.capture is not None:
+            task.capture.uses.append(Use(self, begin, end, is_write=True))
 
     def was_queued(self, task: Task) -> None:
-        """Forgets writes that the task, being queued now, covers."""
+        """Forgets writes that the task, being queued now, covers; a recorded one covers nothing."""
         for new in tuple(self._writes):
-            if new.task is not task:
+            if new.task is not task or task.capture is not None:
                 continue
             for write in self._writes_of(new.begin, new.end):
                 is_covered = new.begin <= write.begin and write.end <= new.end
@@ -163,8 +175,12 @@ class DeviceArray:
         """Copy of a NumPy array, with the same strides.
 
         The bytes between the first and the last element are copied as they are, so that a view with
-        gaps stays one: `np.ascontiguousarray` first leaves the gaps out.
+        gaps stays one: `np.ascontiguousarray` first leaves the gaps out. AclRuntimeError (207000)
+        in a thread that captures, as replays would not copy again.
         """
+        if is_capturing():
+            text = "from_numpy: it copies once and in no replay, must be called before the capture"
+            raise AclRuntimeError(lib.ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "sfmla_ctypes", text)
         source = np.asarray(array)
         acl_type("array", source.dtype)
         layout = layout_of("array", source)
@@ -248,16 +264,19 @@ class DeviceArray:
     def copy_from(self, array: Any, stream: Stream | None = None) -> None:
         """Overwrites a contiguous array with host values of the same shape and dtype.
 
-        In the order of `stream`. The host values may be changed as soon as the call returns.
+        In the order of `stream`. The host values may be changed as soon as the call returns. While
+        `stream` is captured they must be a contiguous array in pinned memory (see pinned_empty),
+        which each replay reads anew: AclParamError (107000) for others.
         """
+        stream = stream or Stream.current()
         # A private copy: memory registered for a call of another thread would be read too late.
-        source = np.array(array, order="C")
+        to_array = np.array if capture_of(stream.state) is None else np.asarray
+        source = to_array(array, order="C")
         if source.shape != self.shape or source.dtype != self.dtype:
             found, wanted = (f"{a.dtype} {a.shape}" for a in (source, self))
             raise refuse(f"copy_from: {found}, must be {wanted}")
         self._require_contiguous("copy_from")
         if self.nbytes > 0:
-            stream = stream or Stream.current()
             handle = stream.handle
 
             def copy() -> None:
@@ -278,7 +297,18 @@ class DeviceArray:
         return CPU
 
     def __dlpack__(self, **options: Any) -> Any:
-        """DLPack capsule of the same memory, after waiting for the stream that writes it."""
+        """DLPack capsule of the same memory, after waiting for the stream that writes it.
+
+        With copy=True a capsule of a copy. Under SFMLA_CHECK=strict the host cannot read the same
+        memory: BufferError without copy=True.
+        """
+        if options.get("copy"):
+            return export_array(self.numpy(), **options)
+        if os.environ.get("SFMLA_CHECK") == "strict":
+            raise BufferError(
+                "array: device memory that the host cannot read under SFMLA_CHECK=strict, must be "
+                "exported with copy=True"
+            )
         self._memory.wait_on_host(*byte_span(self._view))
         return export_array(self._view, **options)
 
@@ -287,7 +317,7 @@ class DeviceArray:
             raise refuse(f"{function}: array has strides {self.strides}, must be contiguous")
 
     def is_read_by(self, task: Task, stream: Stream) -> None:
-        if self._memory.is_being_written:
+        if self._memory.is_being_written or task.capture is not None:
             self._memory.is_read_by(task, stream, *byte_span(self._view))
 
     def is_written_by(self, task: Task, stream: Stream) -> None:

@@ -32,7 +32,7 @@ class AclParamError(AclError, ValueError):
 
 
 class AclRuntimeError(AclError, RuntimeError):
-    """A runtime call is not possible now: context, stream, event, resource."""
+    """A runtime call is not possible now: context, stream, event, capture (507903), resource."""
 
 
 class AclMemoryError(AclError, MemoryError):
@@ -40,7 +40,7 @@ class AclMemoryError(AclError, MemoryError):
 
 
 class AclDeviceError(AclError, RuntimeError):
-    """A task failed while it ran (507xxx); reported by the synchronize that follows it."""
+    """A task failed while it ran (507xxx but 507903); reported by the wait that follows it."""
 
 
 class AclInternalError(AclError, RuntimeError):
@@ -56,6 +56,7 @@ _CLASS_OF_CODE: dict[int, type[AclError]] = {
     lib.ACL_ERROR_RT_MEMORY_ALLOCATION: AclMemoryError,
     lib.ACL_ERROR_RT_DEVICE_OOM: AclMemoryError,
     lib.ACL_ERROR_BAD_ALLOC: AclMemoryError,
+    lib.ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED: AclRuntimeError,
 }
 _CLASS_OF_THOUSAND: dict[int, type[AclError]] = {
     100: AclRuntimeError,

@@ -60,11 +60,19 @@ def merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def owned_span(array: NDArray[Any]) -> tuple[int, int]:
     """Bytes (begin, end) of the array and of the NumPy array that it is a view of."""
     owner = array
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
+    while (base := _base_of(owner)) is not None:
+        owner = base
     # `as_strided` may reach beyond its base.
     spans = merge_spans([byte_span(array), byte_span(owner)])
     return (spans[0][0], spans[-1][1]) if spans else (0, 0)
+
+
+def _base_of(array: NDArray[Any]) -> NDArray[Any] | None:
+    """The NumPy array that an array is a view of; `as_strided` puts an object in between."""
+    base = array.base
+    if not isinstance(base, np.ndarray):
+        base = getattr(base, "base", None)
+    return base if isinstance(base, np.ndarray) else None
 
 
 def _is_accessible(address: int) -> bool:

@@ -17,10 +17,14 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn, Protocol
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from ._errors import AclError, AclRuntimeError, check, error_of, take_report
 from ._library import ffi, lib
+
+if TYPE_CHECKING:
+    from ._capture import Capture
 
 _WAIT_FOREVER = -1
 _DEVICE_TURN_MS = 10
@@ -61,6 +65,7 @@ class Task:
     close    called then; may be called more than once
     streams  those that a wait must still find good before the results are
     failure  of this call or of one beside it
+    capture  that records the call instead of queueing it, while it goes on
     """
 
     def __init__(
@@ -75,6 +80,7 @@ class Task:
         self.is_over = False
         self.streams: set[StreamState] = set()
         self.failure: Failure | None = None
+        self.capture: Capture | None = None
 
     @property
     def is_good(self) -> bool:
@@ -86,7 +92,7 @@ class Task:
         if self.mark is not None:
             return self.mark.query()
         # Interrupted while it was queued, or its caller waits: nobody knows how far it is.
-        return not self.being_queued.locked() and stream.is_idle()
+        return not self.being_queued.locked() and stream.is_known_idle()
 
     def let_go(self) -> None:
         self.close()
@@ -133,6 +139,15 @@ class StreamState:
         status = ffi.new("aclrtStreamStatus *")
         check("aclrtStreamQuery", lib.aclrtStreamQuery(self.handle, status))
         return bool(status[0] == lib.ACL_STREAM_STATUS_COMPLETE)
+
+    def is_known_idle(self) -> bool:
+        """False also for a captured stream, which C does not look at."""
+        try:
+            return self.is_idle()
+        except AclRuntimeError as error:
+            if error.code != lib.ACL_ERROR_RT_STREAM_CAPTURED:
+                raise
+            return False
 
     def follow(self, task: Task) -> None:
         """Lets a failure of this stream reach the task."""
@@ -318,7 +333,8 @@ def _settle_device() -> Failure | None:
 
 def _before_fork() -> None:
     for state in tuple(_states):
-        state.settle_before_fork()
+        with suppress(AclRuntimeError):  # captured: not known
+            state.settle_before_fork()
 
 
 def _after_fork_in_child() -> None:

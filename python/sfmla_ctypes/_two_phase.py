@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from ._arrays import Array, create_tensor
-from ._device import Stream, ensure_context
+from ._capture import capture_of
+from ._context import ensure_context
+from ._device import Stream
 from ._device_array import DeviceArray, DeviceMemory
 from ._errors import check, refuse, take_report
 from ._host_memory import host_memory
@@ -61,7 +63,7 @@ def run(
 
     With device arrays only, the work is queued and nothing is waited for. When any array is in host
     memory, that memory is registered, the call returns after the work is done, and the error of a
-    failed task is raised here.
+    failed task is raised here; AclParamError (161002) while the stream is captured.
     """
     ensure_context()
     stream = stream or Stream.current()
@@ -69,6 +71,9 @@ def run(
     if not call.host_arrays:
         call.submit()
         return
+    if capture_of(stream.state) is not None:
+        name = next(iter(call.host_arrays))
+        raise refuse(f"{name}: an array in host memory, must be a DeviceArray in a capture")
     with stream.state.turn:
         stream.state.wait()  # so that an error of earlier work is not taken for one of this call
         try:
@@ -96,16 +101,16 @@ class _Call:
         self.inputs = [array for array in inputs.values() if isinstance(array, DeviceArray)]
         self.outputs = [array for array in outputs.values() if isinstance(array, DeviceArray)]
         operands = {**inputs, **outputs}
-        self.host_arrays = [
-            array
-            for array in operands.values()
+        self.host_arrays = {
+            name: array
+            for name, array in operands.items()
             if array is not None and not isinstance(array, DeviceArray)
-        ]
+        }
         tensors = [create_tensor(name, array) for name, array in operands.items()]
         self.arguments = (*tensors[: len(inputs)], *attributes, *tensors[len(inputs) :])
-        self.registration = host_memory.registered(self.host_arrays)
+        self.registration = host_memory.registered(self.host_arrays.values())
         memories = [array.memory for array in (*self.inputs, *self.outputs)]
-        self.task = Task((*memories, *self.host_arrays), self.registration.close)
+        self.task = Task((*memories, *self.host_arrays.values()), self.registration.close)
         self.workspace = DeviceMemory(0)
         self.executor = ffi.new("aclOpExecutor **")
 

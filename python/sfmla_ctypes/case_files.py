@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cases in files: the arguments of one call as ``.npz`` or ``.safetensors``.
 
-Array names are the argument names of ``sfmla_ctypes.sparse_flash_mla``, attributes included.
+Array names are the argument names of the operator in ``sfmla_ctypes``, attributes included; they
+also tell the operator, see ``operators.operator_of``.
 
 ``.npz``: an attribute is an array of rank 0. NumPy's file format has no bfloat16, so bfloat16
 arrays are written as their bits in uint16; on reading, uint16 and the two-byte void type that
@@ -18,7 +19,6 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -26,24 +26,19 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from .cases import Arguments, CaseError
-from .reference import Call
+from .case_arrays import Arguments
+from .cases import CaseError
+from .operators import OPERATORS
 
 Array = NDArray[Any]
 
+# Of all operators: which of them a file is for is found out from its names.
 ATTRIBUTE_TYPES: Mapping[str, type] = {
-    "softmax_scale": float,
-    "cmp_ratio": int,
-    "ori_mask_mode": int,
-    "cmp_mask_mode": int,
-    "ori_win_left": int,
-    "ori_win_right": int,
-    "layout_q": str,
-    "layout_kv": str,
-    "topk_value_mode": int,
-    "return_softmax_lse": bool,
+    name: kind for operator in OPERATORS.values() for name, kind in operator.attribute_types.items()
 }
-TENSOR_NAMES = tuple(f.name for f in fields(Call) if f.name not in ATTRIBUTE_TYPES)
+TENSOR_NAMES = tuple(
+    dict.fromkeys(name for operator in OPERATORS.values() for name in operator.array_names)
+)
 SUFFIXES = (".npz", ".safetensors")
 
 

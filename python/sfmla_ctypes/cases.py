@@ -1,44 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Realistic calls of SparseFlashMla: the models, modes and sizes that serving engines use.
+"""Realistic calls: the models, modes and sizes that serving engines use.
 
 A ``CaseSpec`` says in a few words what a call is like; ``build_case`` makes the NumPy arrays and
-attributes of ``sfmla_ctypes.sparse_flash_mla`` for it.
+attributes of its operator for it: ``sparse_flash_mla``, ``sparse_attn_sharedkv`` or
+``sparse_flash_attention`` of ``sfmla_ctypes``.
 
-Values: q and both caches are standard normal, so that scores have a spread of 1 under the scale
-1/sqrt(512); sinks are standard normal. Page ids are shuffled over a pool a little larger than
-needed. The same spec gives the same arrays.
+Values: queries and caches are standard normal, so that scores have a spread of 1 under the scale
+1/sqrt(512), or 1/sqrt(576) with a rope part; sinks are standard normal. Page ids are shuffled over
+a pool a little larger than needed. The same spec gives the same arrays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-import ml_dtypes
-import numpy as np
-from numpy.typing import NDArray
+from .case_arrays import (
+    HEAD_DIM,
+    ROPE_DIM,
+    Arguments,
+    build_sparse_flash_attention,
+    build_sparse_flash_mla,
+)
 
-Array = NDArray[Any]
-Arguments = dict[str, Any]
-
-HEAD_DIM = 512
-# Multiply and add, for the score and for the weighted sum.
-FLOP_PER_KEY_AND_HEAD = 4 * HEAD_DIM
 WINDOW_TOKENS = 128
-DTYPES: Mapping[str, Any] = {"bfloat16": ml_dtypes.bfloat16, "float16": np.float16}
 LAYOUTS_Q = ("BSND", "TND")
 LAYOUTS_KV = ("PA_BBND", "TND", "BSND")
-SELECTION_CHANGE = 0.25  # of a key's importance, from row to row
-RANDOM_CHUNK_VALUES = 1 << 22  # bounds the float32 scratch of a pool of many gigabytes
+FLASH_MLA, SHARED_KV, FLASH_ATTENTION = OPERATORS = (
+    "sparse_flash_mla",
+    "sparse_attn_sharedkv",
+    "sparse_flash_attention",
+)
+# What each operator calls a paged layout.
+PAGED_NAMES: Mapping[str, str] = dict(zip(OPERATORS, ("PA_BBND", "PA_ND", "PA_BSND"), strict=True))
 
 
 @dataclass(frozen=True)
 class Model:
-    """What a model fixes for its attention layers."""
+    """What a model fixes for its attention layers: heads as they are split over processors."""
 
     heads: int
     topk: int
+    modes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -48,18 +51,22 @@ class Mode:
     cmp_ratio: int  # 1: no compressed cache
     lists_original: bool
     lists_compressed: bool
+    operator: str = FLASH_MLA
 
 
-MODELS: Mapping[str, Model] = {
-    "v4-flash": Model(heads=64, topk=512),
-    "v4-pro": Model(heads=128, topk=1024),
-}
 MODES: Mapping[str, Mode] = {
     "swa": Mode(cmp_ratio=1, lists_original=False, lists_compressed=False),
     "csa": Mode(cmp_ratio=4, lists_original=False, lists_compressed=True),
     "hca": Mode(cmp_ratio=128, lists_original=False, lists_compressed=False),
     "ori-sparse": Mode(cmp_ratio=1, lists_original=True, lists_compressed=False),
     "ori-cmp-sparse": Mode(cmp_ratio=4, lists_original=True, lists_compressed=True),
+    "sfa": Mode(cmp_ratio=1, lists_original=True, lists_compressed=False, operator=FLASH_ATTENTION),
+}
+V4_MODES = tuple(name for name, mode in MODES.items() if mode.operator == FLASH_MLA)
+MODELS: Mapping[str, Model] = {
+    "v4-flash": Model(heads=64, topk=512, modes=V4_MODES),
+    "v4-pro": Model(heads=128, topk=1024, modes=V4_MODES),
+    "v3.2": Model(heads=16, topk=2048, modes=("sfa",)),
 }
 # Query tokens and cached tokens of each request, by phase.
 PHASES: Mapping[str, tuple[tuple[int, int], ...]] = {
@@ -77,7 +84,8 @@ class CaseError(ValueError):
 class CaseSpec:
     """A call in a few words. Lengths are in tokens, one entry per request.
 
-    ``query_tokens`` are the newest tokens of ``kv_tokens``, which counts them too.
+    ``query_tokens`` are the newest tokens of ``kv_tokens``, which counts them too. ``layout_kv``
+    "PA_BBND" stands for paged caches, whatever the operator calls them.
     """
 
     mode: str
@@ -92,6 +100,16 @@ class CaseSpec:
     dtype: str = "bfloat16"
     return_softmax_lse: bool = True
     seed: int = 0
+    operator: str | None = None  # None: the operator of the mode
+
+    @property
+    def rules(self) -> Mode:
+        return MODES[self.mode]
+
+    @property
+    def function(self) -> str:
+        """The operator that the arguments are for."""
+        return self.rules.operator if self.operator is None else self.operator
 
     @property
     def batch(self) -> int:
@@ -100,20 +118,25 @@ class CaseSpec:
     @property
     def compression(self) -> int:
         """Original tokens per compressed token; 1 without a compressed cache in named modes."""
-        return MODES[self.mode].cmp_ratio if self.cmp_ratio is None else self.cmp_ratio
+        return self.rules.cmp_ratio if self.cmp_ratio is None else self.cmp_ratio
 
     @property
     def has_lists(self) -> bool:
-        return MODES[self.mode].lists_original or MODES[self.mode].lists_compressed
+        return self.rules.lists_original or self.rules.lists_compressed
 
     @property
     def has_compressed(self) -> bool:
-        return MODES[self.mode].cmp_ratio != 1
+        return self.rules.cmp_ratio != 1
 
 
 def case_names() -> list[str]:
     """Names that ``named_case`` knows: MODEL-MODE-PHASE."""
-    return [f"{model}-{mode}-{phase}" for model in MODELS for mode in MODES for phase in PHASES]
+    return [
+        f"{name}-{mode}-{phase}"
+        for name, model in MODELS.items()
+        for mode in model.modes
+        for phase in PHASES
+    ]
 
 
 def named_case(name: str) -> CaseSpec:
@@ -147,19 +170,29 @@ def resize(
 
 
 def build_case(spec: CaseSpec) -> Arguments:
-    """The arguments of ``sparse_flash_mla`` for a spec, without ``metadata``.
+    """The arguments of the operator of a spec, without ``metadata``.
 
-    Raises CaseError for lengths that no request can have.
+    Raises CaseError for lengths that no request can have, and for a mode that the operator has not.
     """
     _check(spec)
-    builder = _Builder(spec)
-    arguments: Arguments = {"q": builder.query()}
-    arguments |= builder.caches()
-    arguments |= builder.lengths()
-    arguments |= builder.index_lists()
-    arguments["sinks"] = builder.rng.standard_normal(spec.heads, dtype=np.float32)
-    arguments |= _attributes(spec)
-    return arguments
+    if spec.function == FLASH_ATTENTION:
+        return build_sparse_flash_attention(spec) | _flash_attributes(spec)
+    arguments = build_sparse_flash_mla(spec) | _attributes(spec)
+    return as_shared_kv(arguments) if spec.function == SHARED_KV else arguments
+
+
+def as_shared_kv(arguments: Arguments) -> Arguments:
+    """The call of ``sparse_attn_sharedkv`` that does what one of ``sparse_flash_mla`` does.
+
+    Of a call with the mask modes 4 and 3 whose compressed lengths follow from the original ones.
+    """
+    implied = ("seqused_ori_kv", "seqused_cmp_kv", "cmp_residual_kv", "topk_value_mode")
+    made = {name: value for name, value in arguments.items() if name not in implied}
+    if "seqused_ori_kv" in arguments:
+        made["seqused_kv"] = arguments["seqused_ori_kv"]
+    if made["layout_kv"] == PAGED_NAMES[FLASH_MLA]:
+        made["layout_kv"] = PAGED_NAMES[SHARED_KV]
+    return made | {"cmp_mask_mode": 3, "ori_kv_stride": 0, "cmp_kv_stride": 0}
 
 
 def _repeat(lengths: Sequence[int], count: int) -> tuple[int, ...]:
@@ -167,6 +200,7 @@ def _repeat(lengths: Sequence[int], count: int) -> tuple[int, ...]:
 
 
 def _check(spec: CaseSpec) -> None:
+    _check_operator(spec)
     for query_tokens, kv_tokens in zip(spec.query_tokens, spec.kv_tokens, strict=True):
         if not 0 <= query_tokens <= kv_tokens:
             raise CaseError(
@@ -180,15 +214,22 @@ def _check(spec: CaseSpec) -> None:
         )
 
 
+def _check_operator(spec: CaseSpec) -> None:
+    can_be_shared_kv = spec.rules.operator == FLASH_MLA and not spec.rules.lists_original
+    if spec.function == spec.rules.operator or (spec.function == SHARED_KV and can_be_shared_kv):
+        return
+    allowed = f"{FLASH_MLA} or {SHARED_KV}" if can_be_shared_kv else spec.rules.operator
+    raise CaseError(f"operator: {spec.function} with mode {spec.mode}, must be {allowed}")
+
+
 def _attributes(spec: CaseSpec) -> Arguments:
-    mode = MODES[spec.mode]
     # A list of original keys carries the causal order itself, as a drafting model's does.
     window = {"ori_mask_mode": 4, "ori_win_left": WINDOW_TOKENS - 1, "ori_win_right": 0}
     no_mask = {"ori_mask_mode": 0, "ori_win_left": -1, "ori_win_right": -1}
     return {
         "softmax_scale": HEAD_DIM**-0.5,
         "cmp_ratio": spec.compression,
-        **(no_mask if mode.lists_original else window),
+        **(no_mask if spec.rules.lists_original else window),
         "cmp_mask_mode": 3 if spec.has_compressed else 0,
         "layout_q": spec.layout_q,
         "layout_kv": spec.layout_kv,
@@ -196,109 +237,13 @@ def _attributes(spec: CaseSpec) -> Arguments:
     }
 
 
-class _Builder:
-    """The arrays of one spec, drawn in a fixed order from one generator."""
-
-    def __init__(self, spec: CaseSpec) -> None:
-        self.spec = spec
-        self.mode = MODES[spec.mode]
-        self.rng = np.random.default_rng(spec.seed)
-        self.compressed_tokens = tuple(tokens // spec.compression for tokens in spec.kv_tokens)
-
-    def query(self) -> Array:
-        return self._gaussian((*self._query_axes(), self.spec.heads, HEAD_DIM))
-
-    def caches(self) -> Arguments:
-        made = self._cache("ori", self.spec.kv_tokens)
-        if self.spec.has_compressed:
-            made |= self._cache("cmp", self.compressed_tokens)
-        return made
-
-    def lengths(self) -> Arguments:
-        spec = self.spec
-        made: Arguments = {}
-        if spec.layout_q == "TND":
-            made["cu_seqlens_q"] = _cumulative(spec.query_tokens)
-        elif len(set(spec.query_tokens)) > 1:
-            made["seqused_q"] = np.array(spec.query_tokens, np.int32)
-        sides = {"ori": spec.kv_tokens}
-        if spec.has_compressed:
-            sides["cmp"] = self.compressed_tokens
-            residual = np.array(spec.kv_tokens, np.int32) % spec.compression
-            made |= {"cmp_residual_kv": residual} if spec.compression != 1 else {}
-        for side, tokens in sides.items():
-            if spec.layout_kv == "TND":
-                made[f"cu_seqlens_{side}_kv"] = _cumulative(tokens)
-            else:
-                made[f"seqused_{side}_kv"] = np.array(tokens, np.int32)
-        return made
-
-    def index_lists(self) -> Arguments:
-        """Each row names distinct visible keys in no order of position, then -1."""
-        made: Arguments = {}
-        if self.mode.lists_original:
-            indices, counts = self._lists("original")
-            made["ori_sparse_indices"] = indices
-            made["ori_topk_length"] = counts  # required under mask mode 0
-        if self.mode.lists_compressed:
-            made["cmp_sparse_indices"], _ = self._lists("compressed")
-        return made
-
-    def _query_axes(self) -> tuple[int, ...]:
-        if self.spec.layout_q == "TND":
-            return (sum(self.spec.query_tokens),)
-        return (self.spec.batch, max(self.spec.query_tokens))
-
-    def _cache(self, side: str, tokens: tuple[int, ...]) -> Arguments:
-        # An empty tensor counts as absent, so every cache holds at least one token.
-        if self.spec.layout_kv == "TND":
-            return {f"{side}_kv": self._gaussian((max(1, sum(tokens)), 1, HEAD_DIM))}
-        if self.spec.layout_kv == "BSND":
-            shape = (self.spec.batch, max(1, *tokens), 1, HEAD_DIM)
-            return {f"{side}_kv": self._gaussian(shape)}
-        pages = [-(-count // self.spec.page_tokens) for count in tokens]
-        pool_pages = sum(pages) + 1 + sum(pages) // 16
-        table = np.zeros((self.spec.batch, max(1, *pages)), np.int32)
-        free_pages = self.rng.permutation(pool_pages).astype(np.int32)
-        first = 0
-        for row, count in zip(table, pages, strict=True):
-            row[:count] = free_pages[first : first + count]
-            first += count
-        pool = self._gaussian((pool_pages, self.spec.page_tokens, 1, HEAD_DIM))
-        return {f"{side}_kv": pool, f"{side}_block_table": table}
-
-    def _lists(self, part: str) -> tuple[Array, Array]:
-        indices = np.full((*self._query_axes(), 1, self.spec.topk), -1, np.int32)
-        counts = np.zeros((*self._query_axes(), 1), np.int32)
-        first_row = 0
-        for request, rows in enumerate(self.spec.query_tokens):
-            for token, chosen in enumerate(self._selections(request, part)):
-                packed = self.spec.layout_q == "TND"
-                position = (first_row + token,) if packed else (request, token)
-                indices[position][0, : chosen.size] = chosen
-                counts[position] = chosen.size
-            first_row += rows
-        return indices, counts
-
-    def _selections(self, request: int, part: str) -> Iterator[Array]:
-        """Chosen keys of each row, best first: mostly the same ones from row to row."""
-        ratio = self.spec.compression if part == "compressed" else 1
-        rows, kv_tokens = self.spec.query_tokens[request], self.spec.kv_tokens[request]
-        importance = self.rng.standard_normal(kv_tokens // ratio, dtype=np.float32)
-        for token in range(rows):
-            visible = (kv_tokens - rows + token + 1) // ratio
-            change = self.rng.standard_normal(visible, dtype=np.float32)
-            order = np.argsort(-(importance[:visible] + SELECTION_CHANGE * change))
-            yield order[: self.spec.topk]
-
-    def _gaussian(self, shape: tuple[int, ...]) -> Array:
-        made = np.empty(shape, DTYPES[self.spec.dtype])
-        flat = made.reshape(-1)
-        for first in range(0, flat.size, RANDOM_CHUNK_VALUES):
-            part = flat[first : first + RANDOM_CHUNK_VALUES]
-            part[:] = self.rng.standard_normal(part.size, dtype=np.float32)
-        return made
-
-
-def _cumulative(tokens: Sequence[int]) -> Array:
-    return np.concatenate(([0], np.cumsum(tokens))).astype(np.int32)
+def _flash_attributes(spec: CaseSpec) -> Arguments:
+    paged = PAGED_NAMES[FLASH_ATTENTION]
+    return {
+        "scale_value": (HEAD_DIM + ROPE_DIM) ** -0.5,
+        "sparse_block_size": 1,
+        "layout_query": spec.layout_q,
+        "layout_kv": paged if spec.layout_kv == PAGED_NAMES[FLASH_MLA] else spec.layout_kv,
+        "sparse_mode": 3,
+        "return_softmax_lse": spec.return_softmax_lse,
+    }

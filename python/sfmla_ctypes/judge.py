@@ -52,8 +52,10 @@ class Verdict:
         return asdict(self) | {"ok": self.ok, "worst_error": error}
 
 
-def judge_attn_out(found: Array, expected: Array, expected_lse: Array) -> Verdict:
-    """Verdict on attn_out.
+def judge_attn_out(
+    found: Array, expected: Array, expected_lse: Array, output: str = "attn_out"
+) -> Verdict:
+    """Verdict on attn_out, or the output of another name that is the same.
 
     ``expected`` (..., N1, 512) and ``expected_lse``, one value per row and head, are the float64
     reference.
@@ -63,15 +65,36 @@ def judge_attn_out(found: Array, expected: Array, expected_lse: Array) -> Verdic
     spacing = _half_spacing(expected, found.dtype.name)
     allowed = np.where(expected == 0, 0.0, spacing) + (score_error * largest)[..., np.newaxis]
     difference = _difference(found.astype(np.float64), expected)
-    return _verdict("attn_out", difference, allowed, np.where(largest > 0, largest, 1.0))
+    return _verdict(output, difference, allowed, np.where(largest > 0, largest, 1.0))
 
 
 def judge_softmax_lse(found: Array, expected: Array) -> Verdict:
     """Verdict on softmax_lse; ``expected`` is the float64 reference of the same shape."""
     size = _score_size(expected)
     allowed = np.where(expected == 0, 0.0, FLOAT32_ERROR * size)
-    difference = _difference(found.astype(np.float64), expected)
-    return _verdict("softmax_lse", difference[..., np.newaxis], allowed[..., np.newaxis], size)
+    return _verdict_per_head("softmax_lse", found, expected, allowed, size)
+
+
+def judge_softmax(
+    found: tuple[Array, Array], expected: tuple[Array, Array]
+) -> tuple[Verdict, Verdict]:
+    """Verdicts on softmax_max and softmax_sum; ``expected`` are their float64 references.
+
+    An error of a score is an error of the maximum, and a relative one of the sum. Where the sum is
+    0, or 1 because the maximum is all there is, it must be exact; 0 goes with a maximum of 0.
+    """
+    (largest, total), size = expected, _score_size(expected[0])
+    allowed = np.where(total == 0, 0.0, FLOAT32_ERROR * size)
+    allowed_of_sum = np.where(total <= 1, 0.0, FLOAT32_ERROR * size * total)
+    return (
+        _verdict_per_head("softmax_max", found[0], largest, allowed, size),
+        _verdict_per_head("softmax_sum", found[1], total, allowed_of_sum, np.maximum(total, 1.0)),
+    )
+
+
+def log_sum_exp(largest: Array, total: Array) -> Array:
+    """The LSE that softmax_max and softmax_sum stand for; 0 for a row without key and sink."""
+    return np.asarray(largest + np.log(np.where(total > 0, total, 1.0)), np.float64)
 
 
 def _score_size(lse: Array) -> Array:
@@ -92,6 +115,14 @@ def _difference(found: Array, expected: Array) -> Array:
     with np.errstate(invalid="ignore"):
         difference = np.where(comparable, np.abs(found - expected), np.inf)
     return np.where(same, 0.0, difference)
+
+
+def _verdict_per_head(
+    output: str, found: Array, expected: Array, allowed: Array, scale: Array
+) -> Verdict:
+    """On an output of one number per row and head."""
+    difference = _difference(found.astype(np.float64), expected)
+    return _verdict(output, difference[..., np.newaxis], allowed[..., np.newaxis], scale)
 
 
 def _verdict(output: str, difference: Array, allowed: Array, scale: Array) -> Verdict:

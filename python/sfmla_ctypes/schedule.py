@@ -14,14 +14,15 @@ tests/reference/schedule.py, which shares no line with it, so that no mistake ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .cases import Arguments, CaseError
+from .case_arrays import Arguments
+from .cases import CaseError
 from .reference import Call, QueryRow, query_rows, requests
 
 CUBE_RECORDS, CUBE_RECORD_WORDS = 36, 9
@@ -109,11 +110,7 @@ def metadata_arguments(arguments: Mapping[str, Any]) -> Arguments:
 
     Raises CaseError when q is missing or has no head axis: nothing can be planned then.
     """
-    q = arguments.get("q")
-    if q is None or q.ndim < 3:
-        found = "missing" if q is None else f"rank {q.ndim}"
-        raise CaseError(f"q: {found}, must be (B, S1, N1, 512) or (T1, N1, 512)")
-    planned: Arguments = {"num_heads_q": q.shape[-2], "num_heads_kv": 1, "head_dim": q.shape[-1]}
+    planned = call_extents(arguments)
     shared = (*LENGTH_NAMES, *MASK_NAMES)
     planned |= {name: arguments[name] for name in shared if name in arguments}
     for side in ("ori", "cmp"):
@@ -121,12 +118,25 @@ def metadata_arguments(arguments: Mapping[str, Any]) -> Arguments:
         planned[f"has_{side}_kv"] = cache is not None and cache.size > 0
         indices = arguments.get(f"{side}_sparse_indices")
         planned[f"{side}_topk"] = indices.shape[-1] if indices is not None and indices.ndim else 0
+    for side in ("ori", "cmp"):
+        planned[f"max_seqlen_{side}_kv"] = _cache_tokens(arguments, side)
+    return planned
+
+
+def call_extents(arguments: Mapping[str, Any]) -> Arguments:
+    """What planners are told about q: heads, width, requests and rows per request.
+
+    Raises CaseError when q is missing or has no head axis.
+    """
+    q = arguments.get("q")
+    if q is None or q.ndim < 3:
+        found = "missing" if q is None else f"rank {q.ndim}"
+        raise CaseError(f"q: {found}, must be (B, S1, N1, 512) or (T1, N1, 512)")
+    planned: Arguments = {"num_heads_q": q.shape[-2], "num_heads_kv": 1, "head_dim": q.shape[-1]}
     if arguments.get("layout_q", "BSND") == "BSND":
         planned |= {"batch_size": q.shape[0], "max_seqlen_q": q.shape[1]}
     elif arguments.get("cu_seqlens_q") is not None:
         planned["batch_size"] = max(0, arguments["cu_seqlens_q"].size - 1)
-    for side in ("ori", "cmp"):
-        planned[f"max_seqlen_{side}_kv"] = _cache_tokens(arguments, side)
     return planned
 
 
@@ -148,9 +158,7 @@ def decode_schedule(metadata: NDArray[np.int32], call: Call) -> Schedule:
 
     Raises CaseError when ``metadata`` has another shape, or a cursor that ``call`` does not have.
     """
-    words = np.asarray(metadata, np.int32)
-    if words.shape != (METADATA_WORDS,):
-        raise CaseError(f"metadata: shape {words.shape}, must be ({METADATA_WORDS},)")
+    words = planned_words(metadata)
     plan = _PlannedBlocks(call)
     cube = words[:FIRST_VECTOR_WORD].reshape(CUBE_RECORDS, CUBE_RECORD_WORDS)
     vector_words = words[FIRST_VECTOR_WORD:][: VECTOR_RECORDS * VECTOR_RECORD_WORDS]
@@ -165,6 +173,28 @@ def decode_schedule(metadata: NDArray[np.int32], call: Call) -> Schedule:
             if record[0]
         ),
     )
+
+
+def planned_words(metadata: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The words of a plan. Raises CaseError for an array of another shape."""
+    words = np.asarray(metadata, np.int32)
+    if words.shape != (METADATA_WORDS,):
+        raise CaseError(f"metadata: shape {words.shape}, must be ({METADATA_WORDS},)")
+    return words
+
+
+def cursors_of(
+    core: int, record: Sequence[int], has: Callable[[Cursor], bool]
+) -> tuple[Cursor, Cursor]:
+    """Start and end of a cube record. Raises CaseError for a cursor that the call has not."""
+    cursors: tuple[Cursor, Cursor] = (
+        (record[1], record[2], record[3]),
+        (record[4], record[5], record[6]),
+    )
+    for cursor in cursors:
+        if not has(cursor):
+            raise CaseError(f"metadata: core {core} has the cursor {cursor}, not of this call")
+    return cursors
 
 
 def block_tokens(row: QueryRow) -> Iterator[int]:
@@ -202,11 +232,7 @@ class _PlannedBlocks:
         self.costs_before = np.concatenate(([0], np.cumsum(costs))).astype(np.int64)
 
     def work(self, core: int, record: list[Any]) -> CoreWork:
-        start: Cursor = (record[1], record[2], record[3])
-        end: Cursor = (record[4], record[5], record[6])
-        for cursor in (start, end):
-            if not self._has(cursor):
-                raise CaseError(f"metadata: core {core} has the cursor {cursor}, not of this call")
+        start, end = cursors_of(core, record, self._has)
         first_block, last_block = self._block(start), self._block(end)
         past_last_row = self._row(end) + (1 if end[2] else 0)
         return CoreWork(

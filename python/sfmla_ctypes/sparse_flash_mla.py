@@ -3,11 +3,9 @@
 
 from typing import Any
 
-import numpy as np
-
-from ._arrays import Array, ArrayLike, as_arrays, as_output, empty
+from ._arrays import ArrayLike, as_arrays
 from ._device import Stream
-from ._device_array import DeviceArray
+from ._results import attention_output, is_on_device, kv_head_first, row_output, statistic
 from ._two_phase import c_string, integers, real, run
 
 _API = "aclnnSparseFlashMla"
@@ -144,26 +142,9 @@ def sparse_flash_mla(
         bool(return_softmax_lse),
     )
     query = inputs["q"]
-    attn_out = _attn_out(query, out)
-    softmax_lse = _softmax_lse(query, softmax_lse_out, return_softmax_lse)
+    attn_out = attention_output("attn_out", out, query)
+    lse_shape = kv_head_first(query) if return_softmax_lse else None
+    softmax_lse = row_output("softmax_lse", softmax_lse_out, lse_shape, is_on_device([query]))
     outputs = {"attn_out": attn_out, "softmax_lse": softmax_lse}
     run(_API, inputs, attributes, outputs, stream)
-    return attn_out, softmax_lse if return_softmax_lse else np.float32(0)
-
-
-def _attn_out(query: Array | None, out: ArrayLike | None) -> Array | None:
-    if out is not None:
-        return as_output("attn_out", out)
-    if query is None:
-        return None  # the library refuses the missing q
-    return empty(query.shape, query.dtype, isinstance(query, DeviceArray))
-
-
-def _softmax_lse(query: Array | None, out: ArrayLike | None, is_wanted: bool) -> Array | None:
-    if out is not None:
-        return as_output("softmax_lse", out)
-    if query is None or not is_wanted:
-        return None
-    # (B,S1,N1,D) -> (B,1,S1,N1) and (T1,N1,D) -> (1,T1,N1): the KV head comes before the rows.
-    shape = (*query.shape[:-3], 1, *query.shape[-3:-1])
-    return empty(shape, np.float32, isinstance(query, DeviceArray))
+    return attn_out, statistic(softmax_lse, return_softmax_lse)

@@ -3,15 +3,12 @@
 
 from typing import Any
 
-import numpy as np
-
-from ._arrays import ArrayLike, as_arrays, as_output, empty
+from ._arrays import ArrayLike, as_arrays
 from ._device import Stream
-from ._device_array import DeviceArray
+from ._results import plan_output
 from ._two_phase import c_string, integers, run
 
 _API = "aclnnSparseFlashMlaMetadata"
-_METADATA_WORDS = 1024
 
 
 def sparse_flash_mla_metadata(
@@ -112,11 +109,6 @@ def sparse_flash_mla_metadata(
         bool(has_ori_kv),
         bool(has_cmp_kv),
     )
-    if out is None:
-        given = [array for array in inputs.values() if array is not None]
-        on_device = bool(given) and all(isinstance(array, DeviceArray) for array in given)
-        metadata = empty((_METADATA_WORDS,), np.int32, on_device)
-    else:
-        metadata = as_output("metadata", out)
+    metadata = plan_output(out, inputs.values())
     run(_API, inputs, attributes, {"metadata": metadata}, stream)
     return metadata

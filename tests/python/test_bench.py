@@ -26,11 +26,12 @@ from sfmla_ctypes.bench.timing import Round
 from sfmla_ctypes.bench.workloads import WORKLOADS, Shape, Work, Workload
 from sfmla_ctypes.cli import main
 from sfmla_ctypes.plots import PlotError
-from sfmla_ctypes.reference import Call
 from sfmla_ctypes.reference import sparse_flash_mla as reference_attention
 
 TINY = Shape(2, 3, 300, heads=4, topk=20, cmp_ratio=4, page_tokens=32)
 WINDOW = Shape(1, 5, 140, heads=2)
+SHARED = replace(TINY, operator="sparse_attn_sharedkv")
+FLASH = Shape(2, 3, 300, heads=4, topk=40, page_tokens=32, operator="sparse_flash_attention")
 WORK = Work(flop=1000, kv_bytes=50, moved_bytes=100)
 
 
@@ -65,10 +66,21 @@ def bench(*words: object, exit_code: int = 0) -> Result:
 
 
 def test_work_counts_attended_keys_and_each_row_once() -> None:
-    work = workloads.measure_work(Call(**workloads.build(WINDOW, "bfloat16")))
+    work = workloads.measure_work(WINDOW, workloads.build(WINDOW, "bfloat16"))
     assert work.flop == 5 * 128 * 2 * 4 * 512
     assert work.kv_bytes == (128 + 4) * 1024  # windows of neighbours overlap
     assert work.moved_bytes == work.kv_bytes + 2 * 5 * 2 * 512 * 2
+
+
+def test_work_of_the_other_operators() -> None:
+    work = workloads.measure_work(SHARED, workloads.build(SHARED, "bfloat16"))
+    assert work == workloads.measure_work(TINY, workloads.build(TINY, "bfloat16"))
+    arguments = workloads.build(FLASH, "bfloat16")
+    assert arguments["value"] is arguments["key"]
+    work = workloads.measure_work(FLASH, arguments)
+    assert work.flop == 6 * 40 * 4 * 2 * (576 + 512)
+    listed = [np.unique(arguments["sparse_indices"][i : i + 3]).size for i in (0, 3)]
+    assert work.kv_bytes == sum(listed) * 576 * 2
 
 
 def test_gaps_and_wide_tables_are_as_wide_as_they_say() -> None:
@@ -82,12 +94,15 @@ def test_gaps_and_wide_tables_are_as_wide_as_they_say() -> None:
     assert SfmlaEngine().load(shape, "float16").work.flop == 6 * (128 + 20) * 4 * 4 * 512
 
 
-@pytest.mark.parametrize("shape", [TINY, WINDOW, Shape(2, 2, 700, heads=1, cmp_ratio=128)])
+@pytest.mark.parametrize(
+    "shape", [TINY, WINDOW, Shape(2, 2, 700, heads=1, cmp_ratio=128), SHARED, FLASH]
+)
 def test_a_row_alone_answers_as_in_its_call(shape: Shape) -> None:
     arguments = workloads.build(shape, "bfloat16")
-    whole, _ = reference_attention(**arguments)
+    reference = workloads.operator_of(shape).reference
+    whole = reference(**arguments)[0]
     for row in range(len(whole)):
-        alone, _ = reference_attention(**workloads.only_row(shape, arguments, row))
+        alone = reference(**workloads.only_row(shape, arguments, row))[0]
         np.testing.assert_array_equal(alone[0], whole[row])
 
 
@@ -110,12 +125,12 @@ def test_a_wrong_row_is_not_timed() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-@pytest.mark.parametrize("shape", [TINY, WINDOW])
+@pytest.mark.parametrize("shape", [TINY, WINDOW, FLASH])
 @pytest.mark.parametrize("cut", [peer_slabs.gathered, peer_slabs.shared])
 @pytest.mark.parametrize("tokens", [1, 2, 16])
 def test_every_cut_gives_the_answer(shape: Shape, dtype: str, cut: Any, tokens: int) -> None:
     arguments = workloads.build(shape, dtype)
-    inputs = peer_slabs.peer_inputs(arguments, shape.query_tokens)
+    inputs = peer_slabs.peer_inputs(shape, arguments)
     peer = peer_numpy.NumpyPeer(inputs)
     for slab in cut(inputs, tokens):
         for bind in peer.tasks().values():
@@ -123,20 +138,21 @@ def test_every_cut_gives_the_answer(shape: Shape, dtype: str, cut: Any, tokens: 
     checked_error("numpy", shape, arguments, peer.output(), PEER_LIMIT[dtype])
 
 
-def test_torch_gives_the_answer() -> None:
+@pytest.mark.parametrize("shape", [TINY, FLASH])
+def test_torch_gives_the_answer(shape: Shape) -> None:
     pytest.importorskip("torch", reason="the peer PyTorch is not installed")
     from sfmla_ctypes.bench.peer_torch import TorchPeer
 
-    loaded = PeerEngine(TorchPeer, TorchPeer.describe).load(TINY, "bfloat16")
+    loaded = PeerEngine(TorchPeer, TorchPeer.describe).load(shape, "bfloat16")
     products = {name.split()[0] for name in loaded.candidates}
     assert products & {"torch-sdpa-float32", "torch-matmul-float32"}
 
 
 def test_lists_over_a_long_prefix_are_not_shared() -> None:
     long = Shape(1, 16, 16384, heads=1, topk=64, cmp_ratio=4)
-    inputs = peer_slabs.peer_inputs(workloads.build(long, "bfloat16"), 16)
+    inputs = peer_slabs.peer_inputs(long, workloads.build(long, "bfloat16"))
     assert not peer_slabs.is_worth_sharing(inputs, 16)
-    inputs = peer_slabs.peer_inputs(workloads.build(WINDOW, "bfloat16"), 5)
+    inputs = peer_slabs.peer_inputs(WINDOW, workloads.build(WINDOW, "bfloat16"))
     assert peer_slabs.is_worth_sharing(inputs, 5)
     assert not peer_slabs.is_worth_sharing(inputs, 6)  # more than a request has
 
@@ -324,4 +340,4 @@ def test_the_probe_counts_operations() -> None:
 def test_every_workload_says_what_is_expected() -> None:
     for workload in WORKLOADS.values():
         assert workload.peak_fraction is not None or workload.speedup is not None
-        assert workload.has_peers == (workload.peak_fraction is not None)
+        assert (workload.peer_ratios is not None) == (workload.peak_fraction is not None)

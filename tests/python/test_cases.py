@@ -12,7 +12,7 @@ import pytest
 from sfmla_ctypes import case_files
 from sfmla_ctypes.case_files import load_case, save_arrays
 from sfmla_ctypes.cases import (
-    MODES,
+    V4_MODES,
     CaseError,
     CaseSpec,
     build_case,
@@ -21,11 +21,16 @@ from sfmla_ctypes.cases import (
     resize,
 )
 from sfmla_ctypes.cli.execute import execute
-from sfmla_ctypes.judge import judge_attn_out, judge_softmax_lse
-from sfmla_ctypes.reference import Call, requests, sparse_flash_mla
+from sfmla_ctypes.operators import operator_of
+from sfmla_ctypes.reference import Call, SharedKvCall, requests
 
 RAGGED = {"query_tokens": (2, 0, 5, 1), "kv_tokens": (130, 0, 700, 3)}
 LAYOUTS = [("BSND", "BSND"), ("TND", "TND"), ("BSND", "PA_BBND"), ("TND", "PA_BBND")]
+KINDS = [
+    *(("sparse_flash_mla", mode) for mode in V4_MODES),
+    *(("sparse_attn_sharedkv", mode) for mode in ("swa", "csa", "hca")),
+    ("sparse_flash_attention", "sfa"),
+]
 
 
 def small(mode: str, **changes: Any) -> CaseSpec:
@@ -41,25 +46,76 @@ def assert_same(found: dict[str, Any], expected: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize(("layout_q", "layout_kv"), LAYOUTS)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("operator", "mode"), KINDS)
 def test_every_kind_of_case_runs_and_is_right(
-    mode: str, layout_q: str, layout_kv: str, dtype: str
+    operator: str, mode: str, layout_q: str, layout_kv: str, dtype: str
 ) -> None:
-    arguments = build_case(small(mode, layout_q=layout_q, layout_kv=layout_kv, dtype=dtype))
-    result = execute(arguments)
-    attn_out, softmax_lse = sparse_flash_mla(**arguments)
-    assert result.softmax_lse is not None
-    assert judge_attn_out(result.attn_out, attn_out, softmax_lse).ok
-    assert judge_softmax_lse(result.softmax_lse, softmax_lse).ok
+    layouts = {"layout_q": layout_q, "layout_kv": layout_kv}
+    arguments = build_case(small(mode, operator=operator, dtype=dtype, **layouts))
+    found = operator_of(arguments)
+    assert found.name == operator
+    verdicts = found.judge(execute(found, arguments).outputs, found.reference(**arguments))
+    assert [verdict.output for verdict in verdicts] == list(found.outputs)
+    assert all(verdict.ok for verdict in verdicts)
 
 
 @pytest.mark.parametrize("name", case_names())
 def test_named_cases_have_the_sizes_of_their_model(name: str) -> None:
     spec = named_case(name)
-    assert (spec.heads, spec.topk) == ((64, 512) if "flash" in name else (128, 1024))
-    call = Call(**build_case(resize(spec, batch=2, query_tokens=[2], kv_tokens=[300])))
+    sizes = {"v4-flash": (64, 512), "v4-pro": (128, 1024), "v3.2": (16, 2048)}
+    model = next(model for model in sizes if name.startswith(model))
+    assert (spec.heads, spec.topk) == sizes[model]
+    arguments = build_case(resize(spec, batch=2, query_tokens=[2], kv_tokens=[300]))
+    call = operator_of(arguments).call(**arguments)
     assert call.mode == spec.mode.upper().replace("-", "_")
-    assert [request.original_tokens for request in requests(call)] == [300, 300]
+    if isinstance(call, Call):
+        assert [request.original_tokens for request in requests(call)] == [300, 300]
+    else:
+        assert [row.keys[0].size for row in call.attended_rows()] == [299, 300] * 2
+
+
+@pytest.mark.parametrize("mode", ["swa", "csa", "hca"])
+@pytest.mark.parametrize(("layout_q", "layout_kv"), LAYOUTS)
+def test_a_case_means_the_same_to_the_older_operator(
+    mode: str, layout_q: str, layout_kv: str
+) -> None:
+    spec = small(mode, layout_q=layout_q, layout_kv=layout_kv)
+    call, older = (
+        Call(**build_case(spec)),
+        build_case(replace(spec, operator="sparse_attn_sharedkv")),
+    )
+    for one, other in zip(call.attended_rows(), SharedKvCall(**older).attended_rows(), strict=True):
+        assert one[:2] == other[:2]
+        for keys, other_keys in zip(one.keys, other.keys, strict=True):
+            np.testing.assert_array_equal(keys, other_keys)
+
+
+@pytest.mark.parametrize(
+    ("names", "operator", "expected"),
+    [
+        (["q", "ori_kv", "sinks"], None, "sparse_flash_mla"),
+        (["q", "ori_kv", "sinks"], "sparse_attn_sharedkv", "sparse_attn_sharedkv"),
+        (["q", "seqused_kv"], None, "sparse_attn_sharedkv"),
+        (["query", "key"], None, "sparse_flash_attention"),
+    ],
+)
+def test_names_tell_the_operator(names: list[str], operator: str | None, expected: str) -> None:
+    assert operator_of(names, operator).name == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "operator", "sentence"),
+    [
+        (["q", "ori_kv", "query"], None, "query: no argument of sparse_flash_mla, the"),
+        (["q", "key", "query"], None, "q: no argument of sparse_flash_attention, the"),
+        (["q", "sinks"], "sparse_flash_attention", "q: no argument of sparse_flash_attention, the"),
+    ],
+)
+def test_names_of_several_operators_are_refused(
+    names: list[str], operator: str | None, sentence: str
+) -> None:
+    with pytest.raises(CaseError, match=sentence):
+        operator_of(names, operator)
 
 
 def test_pages_belong_to_one_request_each() -> None:
@@ -110,11 +166,19 @@ def test_resize_repeats_lengths_up_to_the_batch() -> None:
     [
         ({"query_tokens": (2, 1, 5, 1)}, "query tokens: 1 of a request with 0 KV tokens"),
         ({"layout_kv": "BSND"}, "layout_kv: BSND with layout_q TND"),
+        (
+            {"mode": "ori-sparse", "operator": "sparse_attn_sharedkv"},
+            "operator: sparse_attn_sharedkv with mode ori-sparse, must be sparse_flash_mla",
+        ),
+        (
+            {"operator": "sparse_flash_attention"},
+            "must be sparse_flash_mla or sparse_attn_sharedkv",
+        ),
     ],
 )
 def test_impossible_cases_are_refused(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(CaseError, match=sentence):
-        build_case(small("swa", **changes))
+        build_case(small(**({"mode": "swa"} | changes)))
 
 
 def test_an_unknown_name_is_refused() -> None:
@@ -149,7 +213,7 @@ def test_a_bare_word_and_foreign_notes_in_a_safetensors_header(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arrays", "sentence"),
     [
-        ({"query": np.zeros(2)}, "array 'query' is no argument"),
+        ({"queue": np.zeros(2)}, "array 'queue' is no argument"),
         ({"cmp_ratio": 1.5}, "cmp_ratio: found 1.5, must be of type int"),
         ({"cmp_ratio": True}, "cmp_ratio: found True, must be of type int"),
         ({"layout_q": 3}, "layout_q: found 3, must be of type str"),

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from sfmla_ctypes.case_files import load_case, save_arrays
 from sfmla_ctypes.cases import CaseSpec
 from sfmla_ctypes.cli import main
 from sfmla_ctypes.judge import judge_attn_out, judge_softmax_lse
+from sfmla_ctypes.operators import OPERATORS
 
 SMALL = ["--batch", "2", "--query-tokens", "3", "--kv-tokens", "90,300", "--heads", "8"]
 
@@ -37,13 +39,14 @@ def case_file(tmp_path: Path) -> Path:
     return path
 
 
-def test_demo_verifies_three_modes_twice(tmp_path: Path) -> None:
+def test_demo_verifies_four_modes_twice(tmp_path: Path) -> None:
     picture = tmp_path / "keys.png"
     lines = json.loads(sfmla("demo", "--json", "--plot", picture).stdout)
     names = [(line["mode"], line["phase"]) for line in lines]
-    assert names == [(m, p) for p in ("decode", "prefill") for m in ("SWA", "CSA", "HCA")]
+    assert names == [(m, p) for p in ("decode", "prefill") for m in ("SWA", "CSA", "HCA", "SFA")]
     assert all(line["ok"] for line in lines)
-    assert [line["keys_per_row"] for line in lines[:3]] == [[128, 128], [640, 640], [191, 192]]
+    keys = [line["keys_per_row"] for line in lines[:4]]
+    assert keys == [[128, 128], [640, 640], [191, 192], [2048, 2048]]
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -51,10 +54,10 @@ def test_demo_prints_a_table_and_fails_on_a_wrong_number(monkeypatch: pytest.Mon
     demo = sys.modules["sfmla_ctypes.cli.demo"]
     honest = demo.execute
 
-    def dishonest(arguments: dict[str, Any], *limits: float) -> Any:
-        result = honest(arguments, *limits)
+    def dishonest(operator: Any, arguments: dict[str, Any], *limits: float) -> Any:
+        result = honest(operator, arguments, *limits)
         if arguments["cmp_ratio"] == 128:
-            result.attn_out[3, 5, 100] *= 1.5
+            result.outputs["attn_out"][3, 5, 100] *= 1.5
         return result
 
     small = {f"{mode} decode": CaseSpec(mode, (2, 2), (300, 300)) for mode in ("swa", "hca")}
@@ -101,18 +104,66 @@ def test_run_options_override_attributes(case_file: Path) -> None:
     assert [verdict["output"] for verdict in report["verdicts"]] == ["attn_out"]
 
 
+@pytest.mark.parametrize(
+    ("name", "operator", "outputs"),
+    [
+        ("v4-flash-csa-decode", "sparse_attn_sharedkv", ["attn_out", "softmax_lse"]),
+        (
+            "v3.2-sfa-decode",
+            "sparse_flash_attention",
+            ["attention_out", "softmax_max", "softmax_sum"],
+        ),
+    ],
+)
+def test_run_finds_the_other_operators(
+    tmp_path: Path, name: str, operator: str, outputs: list[str]
+) -> None:
+    path, output = tmp_path / "case.npz", tmp_path / "out.npz"
+    written = sfmla("case", name, "-o", path, *SMALL, "--topk", 20, "--operator", operator)
+    assert "layout_kv" in written.stdout
+    report = json.loads(sfmla("run", path, "-o", output, "--reference", "--json").stdout)
+    assert report["operator"] == operator
+    assert report["attended_keys"] > 0
+    assert [verdict["output"] for verdict in report["verdicts"]] == outputs
+    with np.load(output) as saved:
+        assert list(saved) == outputs
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("query", "query: missing, must be (B, S1, N1, 512) or (T1, N1, 512)"),
+        ("key", "key: NULL, must be a tensor"),
+        ("sparse_indices", "sparse_indices: NULL, must be a tensor"),
+        ("block_table", "block_table: absent, must be given with layout_kv PA_BSND"),
+    ],
+)
+def test_missing_arrays_of_sparse_flash_attention(tmp_path: Path, name: str, sentence: str) -> None:
+    path = tmp_path / "case.npz"
+    sfmla("case", "v3.2-sfa-decode", "-o", path, *SMALL)
+    arguments = load_case(path)
+    del arguments[name]
+    save_arrays(path, arguments)
+    assert sentence in sfmla("run", path, exit_code=2).stderr
+
+
+def test_an_operator_without_these_arguments_is_refused(case_file: Path) -> None:
+    words = ["run", case_file, "--operator", "sparse_flash_attention"]
+    error = sfmla(*words, exit_code=2).stderr
+    assert "no argument of sparse_flash_attention, the arguments are query, key" in error
+
+
 def test_run_fails_when_the_reference_differs(
     case_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = sys.modules["sfmla_ctypes.cli.run"]
-    honest = run.reference_attention
+    honest = OPERATORS["sparse_flash_mla"]
 
     def dishonest(**arguments: Any) -> Any:
-        attn_out, softmax_lse = honest(**arguments)
+        attn_out, softmax_lse = honest.reference(**arguments)
         attn_out[4, 3] *= 1.1
         return attn_out, softmax_lse
 
-    monkeypatch.setattr(run, "reference_attention", dishonest)
+    monkeypatch.setitem(OPERATORS, honest.name, replace(honest, reference=dishonest))
     text = sfmla("run", case_file, "--reference", exit_code=1).stdout
     assert "attn_out: WRONG, 1 of 48 rows and heads beyond tolerance" in text
     assert "at (4, 3)" in text
@@ -120,7 +171,7 @@ def test_run_fails_when_the_reference_differs(
 
 def test_metadata_of_another_call_is_refused(case_file: Path, tmp_path: Path) -> None:
     arguments = load_case(case_file)
-    planned = sys.modules["sfmla_ctypes.cli.execute"].with_metadata(arguments)
+    planned = OPERATORS["sparse_flash_mla"].with_metadata(arguments)
     save_arrays(tmp_path / "planned.npz", planned)
     sfmla("run", tmp_path / "planned.npz", "--reference")
     error = sfmla("run", tmp_path / "planned.npz", "--ori-win-left", 63, exit_code=2).stderr
@@ -187,6 +238,23 @@ def test_plan_adds_up(case_file: Path, tmp_path: Path) -> None:
     assert sum(work["cost"] for work in schedule["cores"]) == schedule["cost"]
     assert (tmp_path / "plan.png").stat().st_size > 0
     assert "balance" in sfmla(*words).stdout
+
+
+def test_plan_of_sparse_attn_sharedkv(tmp_path: Path) -> None:
+    path = tmp_path / "case.npz"
+    words = [*SMALL, "--operator", "sparse_attn_sharedkv"]
+    sfmla("case", "v4-flash-csa-decode", "-o", path, *words)
+    schedule = json.loads(sfmla("plan", path, "--cores", 3, "--json").stdout)
+    assert 1 <= len(schedule["cores"]) <= 3
+    assert sum(work["rows"] for work in schedule["cores"]) == 6
+    assert schedule["reductions"] == []
+
+
+def test_plan_of_an_operator_that_is_not_planned(tmp_path: Path) -> None:
+    path = tmp_path / "case.npz"
+    sfmla("case", "v3.2-sfa-decode", "-o", path, *SMALL)
+    sentence = "sparse_flash_attention is not planned, must be sparse_flash_mla or sparse_attn"
+    assert sentence in sfmla("plan", path, exit_code=2).stderr
 
 
 def test_plan_reads_a_case_that_has_metadata(case_file: Path) -> None:

@@ -13,21 +13,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from stream_work import keep_busy
 
 import sfmla_ctypes as sfmla
 from sfmla_ctypes import DeviceArray, Event, Stream
-from sfmla_ctypes._library import ffi, lib
 
-ffi.cdef("int usleep(unsigned int microseconds);", override=True)
-C_LIBRARY = ffi.dlopen(None)
 BASE = np.arange(2 * 3 * 4, dtype=np.float32).reshape(2, 3, 4)
-
-
-def keep_busy(stream: Stream, milliseconds: int = 200) -> None:
-    """Queues a task that sleeps without the interpreter."""
-    function = ffi.cast("void (*)(void *)", ffi.addressof(C_LIBRARY, "usleep"))
-    argument = ffi.cast("void *", milliseconds * 1000)
-    assert lib.aclrtLaunchHostFunc(stream.handle, function, argument) == 0
 
 
 @pytest.fixture
@@ -42,7 +33,7 @@ def test_device_describes_itself() -> None:
     assert device.name
     assert device.cores.cube >= 1
     assert device.cores.vector >= 1
-    assert 0 < device.memory.free_bytes <= device.memory.total_bytes
+    assert 0 < device.memory_info().free_bytes <= device.memory_info().total_bytes
 
 
 def test_core_limits_are_kept_and_lifted() -> None:
@@ -51,6 +42,28 @@ def test_core_limits_are_kept_and_lifted() -> None:
     assert device.cores == (1, before.vector)
     device.set_core_limits(*before)
     assert device.cores == before
+
+
+def test_device_of_a_block() -> None:
+    before = Stream.current()
+    with sfmla.Device(0) as device:
+        inside = Stream.current()
+        assert device.id == 0
+        assert inside is not before
+        with sfmla.Device(0):
+            assert Stream.current() not in (before, inside)
+            DeviceArray.zeros(8, np.float32)
+        assert Stream.current() is inside
+    assert Stream.current() is before
+
+
+def test_block_of_a_device_that_does_not_exist() -> None:
+    before = Stream.current()
+    with pytest.raises(sfmla.AclParamError) as caught, sfmla.Device(99):
+        pass
+    assert caught.value.code == 107001
+    assert Stream.current() is before
+    assert DeviceArray.zeros(8, np.float32).numpy().sum() == 0
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.int32, ml_dtypes.bfloat16])
@@ -121,13 +134,13 @@ def test_allocation_beyond_the_memory_of_the_device() -> None:
 
 
 def test_memory_returns_when_the_last_view_is_gone() -> None:
-    before = sfmla.Device().memory.free_bytes
+    before = sfmla.Device().memory_info().free_bytes
     array = DeviceArray.empty((2**24,), np.int8)
     view = array[5:]
     del array
-    assert sfmla.Device().memory.free_bytes <= before - 2**24
+    assert sfmla.Device().memory_info().free_bytes <= before - 2**24
     del view
-    assert sfmla.Device().memory.free_bytes >= before - 2**20
+    assert sfmla.Device().memory_info().free_bytes >= before - 2**20
 
 
 @pytest.mark.parametrize(
@@ -176,14 +189,14 @@ def test_leaving_the_block_waits() -> None:
 
 
 def test_stream_waits_for_another_without_the_host(stream: Stream) -> None:
-    other = Stream()
+    other, passed = Stream(), Event()
     keep_busy(other)
-    start = time.monotonic()
+    passed.record(other)
     stream.wait(other)
-    assert time.monotonic() - start < 0.1
     assert not stream.query()
+    assert not passed.query()
     stream.synchronize()
-    assert other.query()
+    assert passed.query()
 
 
 def test_objects_live_until_the_stream_has_passed(stream: Stream) -> None:
@@ -226,6 +239,37 @@ def test_events_measure_and_wait(stream: Stream) -> None:
     end.synchronize()
     assert end.query()
     assert 50 <= end.elapsed_ms(start) < 5000
+
+
+def test_event_that_was_never_recorded(stream: Stream) -> None:
+    event = Event()
+    assert event.query()
+    event.synchronize()
+    stream.wait_event(event)
+    assert stream.query()
+
+
+def test_stream_waits_for_an_event_of_another(stream: Stream) -> None:
+    other, event = Stream(), Event()
+    keep_busy(other, 100)
+    event.record(other)
+    stream.wait_event(event)
+    assert not stream.query()
+    stream.synchronize()
+    assert event.query()
+
+
+def test_event_ends_with_its_block(stream: Stream) -> None:
+    other = Stream()
+    keep_busy(other, 100)
+    with Event() as event:
+        event.record(other)
+        stream.wait_event(event)
+    assert not stream.query()  # still waits
+    event.close()
+    with pytest.raises(sfmla.AclParamError, match=r"event: .*destroyed") as caught:
+        event.record(stream)
+    assert caught.value.code == 107000
 
 
 def test_waiting_releases_the_interpreter(stream: Stream) -> None:

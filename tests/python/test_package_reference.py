@@ -6,8 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from operator_calls import arguments_of
 
-from sfmla_ctypes.reference import Call, query_rows, requests, row_keys, sparse_flash_mla
+from reference import sparse_attn_sharedkv_cases as sharedkv_cases
+from reference import sparse_flash_attention_cases as flash_cases
+from reference.sparse_attn_sharedkv import attention as sharedkv_oracle
+from reference.sparse_flash_attention import attention as flash_oracle
+from sfmla_ctypes.reference import (
+    Call,
+    query_rows,
+    requests,
+    row_keys,
+    sparse_attn_sharedkv,
+    sparse_flash_attention,
+    sparse_flash_mla,
+)
 
 HEADS, DIM = 3, 512
 
@@ -185,3 +198,21 @@ def test_not_a_number_stays_in_its_row() -> None:
     out, _ = attend(zero_query(1, 2), ori_kv=keys, ori_mask_mode=3)
     assert np.isfinite(out[0, 0]).all()
     assert np.isnan(out[0, 1]).all()
+
+
+@pytest.mark.parametrize("case", sharedkv_cases.matrix(1)[::3], ids=str)
+def test_sparse_attn_sharedkv_and_the_oracle_of_the_tests_agree(case: Any) -> None:
+    call = sharedkv_cases.build(case)
+    assert_equal(sparse_attn_sharedkv(**arguments_of(call)), sharedkv_oracle(call))
+
+
+@pytest.mark.parametrize("case", flash_cases.matrix(1)[::3], ids=str)
+def test_sparse_flash_attention_and_the_oracle_of_the_tests_agree(case: Any) -> None:
+    call = flash_cases.build(case)
+    assert_equal(sparse_flash_attention(**arguments_of(call)), flash_oracle(call))
+
+
+def assert_equal(found: Any, expected: Any) -> None:
+    for one, other in zip(found, expected, strict=True):
+        assert one.shape == other.shape
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sfmla_ctypes import sparse_flash_mla_metadata
-from sfmla_ctypes.cases import MODES, CaseError, CaseSpec, build_case
+from sfmla_ctypes.cases import V4_MODES, CaseError, CaseSpec, build_case
 from sfmla_ctypes.reference import Call, query_rows
 from sfmla_ctypes.schedule import (
     CoreWork,
@@ -71,7 +71,7 @@ def test_nothing_to_do_is_in_balance() -> None:
     assert Schedule((), ()).largest_cost == 0
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", V4_MODES)
 def test_a_plan_of_the_library_covers_the_call_once(mode: str) -> None:
     spec = CaseSpec(mode, (3, 0, 1, 9), (1500, 0, 40, 2300), heads=64, topk=700)
     for layout_q, layout_kv in (("TND", "PA_BBND"), ("BSND", "BSND")):

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +69,11 @@ def call(
     return args | changes
 
 
-def is_accepted(arguments: dict[str, Any]) -> bool:
+def is_accepted(
+    arguments: dict[str, Any], operator: Callable[..., Any] = sfmla.sparse_flash_mla
+) -> bool:
     try:
-        sfmla.sparse_flash_mla(**{k: v for k, v in arguments.items() if v is not None})
+        operator(**{k: v for k, v in arguments.items() if v is not None})
     except sfmla.AclParamError as error:
         if error.code != 161002:
             raise
@@ -111,8 +114,10 @@ def use_of_list_beside_dense_part() -> str:
     return "used"
 
 
-def accept_all(*calls: dict[str, Any]) -> str:
-    answers = {is_accepted(arguments) for arguments in calls}
+def accept_all(
+    *calls: dict[str, Any], operator: Callable[..., Any] = sfmla.sparse_flash_mla
+) -> str:
+    answers = {is_accepted(arguments, operator) for arguments in calls}
     assert len(answers) == 1, "a row of the table must be accepted or refused as a whole"
     return "yes" if answers.pop() else "no"
 
@@ -166,27 +171,31 @@ def measured_row(text: str) -> str:
     return answers[text]()
 
 
-def table() -> dict[str, list[str]]:
+def table(name: str) -> dict[str, list[str]]:
+    """The rows of the table that the comments `name` and `/name` enclose."""
     text = README.read_text(encoding="utf-8")
-    lines = (
-        text.split("<!-- support-matrix -->")[1].split("<!-- /support-matrix -->")[0].split("\n")
-    )
+    lines = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0].split("\n")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line]
     assert rows[0][1:] == list(PRODUCTS)
     return {row[0]: row[1:] for row in rows[2:]}
 
 
-@pytest.mark.parametrize("product", PRODUCTS)
-def test_support_matrix(product: str) -> None:
+def check_column(script: str, name: str, product: str) -> None:
+    """`script` prints, under the rules of `product`, what it measured for each row of a table."""
     done = subprocess.run(
-        [sys.executable, __file__], env=os.environ | {"SFMLA_RULES": product},
+        [sys.executable, script], env=os.environ | {"SFMLA_RULES": product},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     measured = json.loads(done.stdout)
     column = PRODUCTS.index(product)
-    assert measured == {text: cells[column] for text, cells in table().items()}
+    assert measured == {text: cells[column] for text, cells in table(name).items()}
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_support_matrix(product: str) -> None:
+    check_column(__file__, "support-matrix", product)
 
 
 if __name__ == "__main__":
-    print(json.dumps({text: measured_row(text) for text in table()}))
+    print(json.dumps({text: measured_row(text) for text in table("support-matrix")}))

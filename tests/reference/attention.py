@@ -3,7 +3,7 @@
 
 Rows are numbered over the whole call: row r of the flattened q is row r of the output.
 
-The package has an oracle for users, sfmla_ctypes/reference.py. This one shares no line with it, so
+The package has an oracle for users, sfmla_ctypes/reference. This one shares no line with it, so
 that no mistake can hide in both.
 """
 

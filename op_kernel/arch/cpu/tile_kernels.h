@@ -8,6 +8,9 @@
 //   scores  (keys, padded_heads) scores, then probabilities, of one tile
 //   out     (heads, kHeadDim)    running sum of probability x value
 //
+// Elements of a widened row stand in an order of our own (see vector.h), in query, tile and out
+// alike; no result depends on it.
+//
 // `padded_heads` is PadHeads(heads); the padding lanes hold zeros in `query` and finite numbers in
 // `scores`. Summation order is fixed by the arguments alone: over d for a score, over keys for an
 // output element, so results do not depend on how a caller groups heads or keys into blocks.
@@ -48,9 +51,17 @@ struct HeadCount {
   int padded_heads;
 };
 
-// The 16-bit rows of a tile.
-struct KeyRows {
-  const uint16_t* const* rows = nullptr;
+// What a score sums over: heads of the query, `part.stride` apart, and the keys of a tile.
+struct ScorePart {
+  const float* query = nullptr;
+  const uint16_t* const* keys = nullptr;
+  KeyPart part{0, 0};  // of width 0: there is no such part
+};
+
+// The rows of the tile to come, which a product asks memory for meanwhile.
+struct NextRows {
+  const uint16_t* const* keys = nullptr;
+  const uint16_t* const* rope = nullptr;  // nullptr: there are none
   int count = 0;
 };
 
@@ -59,7 +70,7 @@ struct TileKernels {
   int head_alignment;  // heads are padded to a multiple of this
   int few_heads;       // up to so many heads the *_rows products are the faster ones
 
-  // rows[k] -> tile row k, widened to float32.
+  // rows[k] -> tile row k, widened to float32 in an order of elements that only `store` undoes.
   void (*widen_rows)(ElementType type, const uint16_t* const* rows, int num_rows,
                      const KeyPart& part, float* tile);
 
@@ -76,19 +87,18 @@ struct TileKernels {
   // max = kLowestScore, sum = 0.
   void (*softmax)(float* scores, int keys, int padded_heads, float scale, SoftmaxState state);
 
-  // out[h] = (first ? 0 : out[h] * rescale[h]) + sum over k of scores[k][h] * tile[k]. The rows of
-  // the next tile are asked for meanwhile, a few at a time.
+  // out[h] = (first ? 0 : out[h] * rescale[h]) + sum over k of scores[k][h] * tile[k].
   void (*accumulate)(const float* scores, const float* tile, int keys, int heads, int padded_heads,
-                     const float* rescale, bool first, const KeyRows& next, float* out);
+                     const float* rescale, bool first, const NextRows& next, float* out);
 
   // The same two products for few heads, where widening a tile costs more than it saves: the keys
-  // are read as they are and `query` is (heads, stride), not transposed. The order of summation is
-  // fixed too, but another one.
-  void (*score_rows)(ElementType type, const float* query, const KeyRows& keys, const KeyPart& part,
-                     const HeadCount& heads, Onto onto, float* scores);
+  // are read as they are and heads of the query are rows that widen_rows made. The order of
+  // summation is fixed too, but another one.
+  void (*score_rows)(ElementType type, const ScorePart& latent, const ScorePart& rope, int keys,
+                     const HeadCount& heads, float* scores);
   void (*accumulate_rows)(ElementType type, const float* scores, const uint16_t* const* rows,
                           int keys, int heads, int padded_heads, const float* rescale, bool first,
-                          const KeyRows& next, float* out);
+                          const NextRows& next, float* out);
 
   // out = out * out_factor + part * part_factor, factors per head
   void (*merge)(float* out, const float* out_factor, const float* part, const float* part_factor,

@@ -21,20 +21,24 @@ constexpr int kBlockRows = 8;
 constexpr int kBlockRows = 4;
 #endif
 // Up to this many heads the products of row_kernels_impl.h are the faster ones (measured).
-constexpr int kFewHeads = kLanes >= 16 ? 12 : 4;
+constexpr int kFewHeads = kLanes >= 16 ? 24 : kLanes >= 8 ? 12 : 4;
 constexpr int kBlockVectors = 2;
 constexpr int kPanelHeads = kBlockVectors * kLanes;
 // A query panel of this depth leaves room for the keys in a 32 KiB first-level cache.
 constexpr int kDepthBlock = 16384 / (4 * kPanelHeads);
 
 static_assert(kDim % kDepthBlock == 0 && kDim % kPanelHeads == 0);
-static_assert(kRopeDim % kLanes == 0);
+static_assert(kRopeDim % kPairLanes == 0);
 
 template <ElementType kType>
 void WidenRowsOf(const uint16_t* const* rows, int num_rows, const KeyPart& part, float* tile) {
   for (int k = 0; k < num_rows; ++k) {
     float* to = tile + k * part.stride;
-    for (int d = 0; d < part.width; d += kLanes) Store(to + d, Widen<kType>(rows[k] + d));
+    for (int d = 0; d < part.width; d += kPairLanes) {
+      const VecPair pair = WidenPair<kType>(rows[k] + d);
+      Store(to + d, pair.first);
+      Store(to + d + kLanes, pair.second);
+    }
   }
 }
 
@@ -49,15 +53,23 @@ void WidenRows(ElementType type, const uint16_t* const* rows, int num_rows, cons
 template <ElementType kType>
 void TransposeHeads(const uint16_t* q, int heads, int first, int depth, float* panel, int width,
                     int column) {
-  for (int d = 0; d < depth; d += kLanes) {
-    Vec block[kLanes];
+  for (int d = 0; d < depth; d += kPairLanes) {
+    Vec first_half[kLanes];
+    Vec second_half[kLanes];
 #pragma GCC unroll 16
     for (int i = 0; i < kLanes; ++i) {
-      block[i] = first + i < heads ? Widen<kType>(q + (first + i) * depth + d) : Vec{};
+      const VecPair pair =
+          first + i < heads ? WidenPair<kType>(q + (first + i) * depth + d) : VecPair{};
+      first_half[i] = pair.first;
+      second_half[i] = pair.second;
     }
-    Transpose(block);
+    Transpose(first_half);
+    Transpose(second_half);
 #pragma GCC unroll 16
-    for (int i = 0; i < kLanes; ++i) Store(panel + (d + i) * width + column, block[i]);
+    for (int i = 0; i < kLanes; ++i) {
+      Store(panel + (d + i) * width + column, first_half[i]);
+      Store(panel + (d + kLanes + i) * width + column, second_half[i]);
+    }
   }
 }
 
@@ -184,7 +196,7 @@ void Softmax(float* scores, int keys, int padded_heads, float scale, SoftmaxStat
   }
 }
 
-// kRows heads x (kBlockVectors * kLanes) columns of the output.
+// kRows heads x kPanelHeads columns of the output.
 struct AccumulateBlock {
   const float* scores;
   const float* tile;  // at the first column
@@ -192,10 +204,14 @@ struct AccumulateBlock {
   int score_stride;
   const float* rescale;
   bool first;
+  NextRows next;
+  int column;
   float* out;  // at the first column
 
   template <int kRows>
   void Run(int head) const {
+    // Once is enough: the first block of heads asks for the next tile.
+    const NextRows wanted = head == 0 ? next : NextRows{};
     Vec sums[kRows][kBlockVectors];
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
@@ -205,6 +221,7 @@ struct AccumulateBlock {
       }
     }
     for (int k = 0; k < keys; ++k) {
+      Prefetch<kPanelHeads>(wanted, k, column);
       Vec values[kBlockVectors];
 #pragma GCC unroll 2
       for (int v = 0; v < kBlockVectors; ++v) {
@@ -230,11 +247,10 @@ struct AccumulateBlock {
 };
 
 void Accumulate(const float* scores, const float* tile, int keys, int heads, int padded_heads,
-                const float* rescale, bool first, const KeyRows& next, float* out) {
+                const float* rescale, bool first, const NextRows& next, float* out) {
   for (int d = 0; d < kDim; d += kPanelHeads) {
-    PrefetchShare(next, d / kPanelHeads, kDim / kPanelHeads);
-    ForBlocks<kBlockRows>(
-        heads, AccumulateBlock{scores, tile + d, keys, padded_heads, rescale, first, out + d});
+    ForBlocks<kBlockRows>(heads, AccumulateBlock{scores, tile + d, keys, padded_heads, rescale,
+                                                 first, next, d, out + d});
   }
 }
 
@@ -252,10 +268,13 @@ void Merge(float* out, const float* out_factor, const float* part, const float* 
 void StoreResult(ElementType type, const float* out, const float* factor, int heads,
                  uint16_t* result) {
   for (int head = 0; head < heads; ++head) {
-    for (int d = head * kDim; d < (head + 1) * kDim; d += kLanes) {
-      const Vec value = Load(out + d) * factor[head];
-      StoreHalf(result + d,
-                type == ElementType::kBfloat16 ? NarrowBfloat16(value) : NarrowFloat16(value));
+    for (int d = head * kDim; d < (head + 1) * kDim; d += kPairLanes) {
+      const VecPair pair{Load(out + d) * factor[head], Load(out + d + kLanes) * factor[head]};
+      if (type == ElementType::kBfloat16) {
+        NarrowPairBfloat16(pair, result + d);
+      } else {
+        NarrowPairFloat16(pair, result + d);
+      }
     }
   }
 }

@@ -36,6 +36,16 @@ inline Vec Load(const float* from) {
   memcpy(&out, from, sizeof(out));
   return out;
 }
+// Keeps the compiler from loading a value again at each use: loads are what the products run out
+// of.
+inline Vec InRegister(Vec value) {
+#if defined(__AVX2__)
+  asm("" : "+v"(value));
+#elif defined(SFMLA_USE_NEON)
+  asm("" : "+w"(value));
+#endif
+  return value;
+}
 inline void Store(float* to, Vec value) { memcpy(to, &value, sizeof(value)); }
 inline HalfVec LoadHalf(const uint16_t* from) {
   HalfVec out;
@@ -62,10 +72,6 @@ inline Vec Fma(Vec a, Vec b, Vec c) {
 
 // The larger one; `b` where either is NaN.
 inline Vec Max(Vec a, Vec b) { return a > b ? a : b; }
-
-inline Vec WidenBfloat16(HalfVec half) {
-  return FromBits(__builtin_convertvector(half, IntVec) << 16);
-}
 
 // Scalar reference of the half conversions, for instruction sets without them.
 inline float WidenFloat16(uint16_t half) {
@@ -132,13 +138,39 @@ inline HalfVec NarrowFloat16(Vec value) {
 #endif
 }
 
-inline HalfVec NarrowBfloat16(Vec value) {
+// bfloat16 in the low half of each lane; the high half holds anything.
+inline IntVec NarrowBfloat16(Vec value) {
   const IntVec bits = Bits(value);
   const IntVec odd = (bits >> 16) & 1;
   const IntVec rounded = (bits + 0x7FFF + odd) >> 16;
   const IntVec quiet_nan = (bits >> 16) | 0x40;
-  const IntVec result = value == value ? rounded : quiet_nan;
-  return __builtin_convertvector(result & 0xFFFF, HalfVec);
+  return value == value ? rounded : quiet_nan;
+}
+
+// 2 x kLanes consecutive 16-bit elements, widened.
+struct VecPair {
+  Vec first;
+  Vec second;
+};
+constexpr int kPairLanes = 2 * kLanes;
+
+// float16: in order. bfloat16: the even elements, then the odd ones, which takes one instruction
+// each. Everything widened is in this order, and NarrowPair undoes it.
+inline VecPair WidenPairFloat16(const uint16_t* from) {
+  return {WidenFloat16(LoadHalf(from)), WidenFloat16(LoadHalf(from + kLanes))};
+}
+inline VecPair WidenPairBfloat16(const uint16_t* from) {
+  IntVec bits;
+  memcpy(&bits, from, sizeof(bits));
+  return {FromBits(bits << 16), FromBits(bits & ~0xFFFF)};
+}
+inline void NarrowPairFloat16(const VecPair& pair, uint16_t* to) {
+  StoreHalf(to, NarrowFloat16(pair.first));
+  StoreHalf(to + kLanes, NarrowFloat16(pair.second));
+}
+inline void NarrowPairBfloat16(const VecPair& pair, uint16_t* to) {
+  const IntVec bits = (NarrowBfloat16(pair.first) & 0xFFFF) | (NarrowBfloat16(pair.second) << 16);
+  memcpy(to, &bits, sizeof(bits));
 }
 
 // exp(x) for x <= 0 or NaN: 0 below ln(2^-126), at most 2 units in the last place off above.
@@ -162,9 +194,9 @@ inline Vec ExpNonPositive(Vec x) {
   return x < Broadcast(-87.33654f) ? Vec{} : result;
 }
 
-// Transposes kLanes vectors in place: log2(kLanes) rounds that swap ever larger squares.
+// One step of a transposition: swaps squares of kStep lanes between two vectors.
 template <int kStep, int... kLane>
-inline void SwapSquares(Vec& low, Vec& high) {
+inline void SwapSquaresOfLanes(Vec& low, Vec& high) {
   constexpr int n = kLanes;
   const Vec a = low;
   const Vec b = high;
@@ -173,26 +205,39 @@ inline void SwapSquares(Vec& low, Vec& high) {
 }
 
 template <int kStep>
-inline void SwapSquaresOfStep(Vec (&rows)[kLanes]) {
-#pragma GCC unroll 16
-  for (int i = 0; i < kLanes; ++i) {
-    if ((i & kStep) != 0) continue;
+inline void SwapSquares(Vec& low, Vec& high) {
 #if defined(__AVX512F__)
-    SwapSquares<kStep, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>(rows[i],
-                                                                             rows[i + kStep]);
+  SwapSquaresOfLanes<kStep, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>(low, high);
 #elif defined(__AVX2__)
-    SwapSquares<kStep, 0, 1, 2, 3, 4, 5, 6, 7>(rows[i], rows[i + kStep]);
+  SwapSquaresOfLanes<kStep, 0, 1, 2, 3, 4, 5, 6, 7>(low, high);
 #else
-    SwapSquares<kStep, 0, 1, 2, 3>(rows[i], rows[i + kStep]);
+  SwapSquaresOfLanes<kStep, 0, 1, 2, 3>(low, high);
 #endif
+}
+
+// Transposes kLanes vectors in place: log2(kLanes) rounds that swap ever larger squares.
+template <int kStep = 1>
+inline void Transpose(Vec (&rows)[kLanes]) {
+  if constexpr (kStep < kLanes) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) {
+      if ((i & kStep) == 0) SwapSquares<kStep>(rows[i], rows[i + kStep]);
+    }
+    Transpose<2 * kStep>(rows);
   }
 }
 
-inline void Transpose(Vec (&rows)[kLanes]) {
-  SwapSquaresOfStep<1>(rows);
-  SwapSquaresOfStep<2>(rows);
-  if constexpr (kLanes >= 8) SwapSquaresOfStep<4>(rows);
-  if constexpr (kLanes >= 16) SwapSquaresOfStep<8>(rows);
+// Lane i of rows[0] becomes the sum over the lanes of rows[i], by a tree that is the same for all.
+template <int kStep = 1>
+inline void SumRows(Vec (&rows)[kLanes]) {
+  if constexpr (kStep < kLanes) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kLanes / (2 * kStep); ++i) {
+      SwapSquares<kStep>(rows[2 * i], rows[2 * i + 1]);
+      rows[i] = rows[2 * i] + rows[2 * i + 1];
+    }
+    SumRows<2 * kStep>(rows);
+  }
 }
 
 }  // namespace sfmla::SFMLA_ISA_NAMESPACE

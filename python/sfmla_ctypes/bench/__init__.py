@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast the operator is on this machine, beside what its arithmetic units and its peers can do.
+"""How fast the operators are here, beside what the arithmetic units and the peers can do.
 
 ``workloads`` names the calls and what is expected of them; ``sweeps`` varies one size at a time.
 ``worker`` is a process that times one engine: the library, NumPy or PyTorch. ``campaign`` runs

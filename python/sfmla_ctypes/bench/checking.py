@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reference import sparse_flash_mla as reference_attention
 from .probes import BenchError
-from .workloads import Shape, only_row
+from .workloads import Shape, only_row, operator_of
 
 Array = NDArray[Any]
 
@@ -39,6 +38,6 @@ def checked_error(
 
 
 def _row_error(shape: Shape, arguments: Mapping[str, Any], found: Array, row: int) -> float:
-    expected = reference_attention(**only_row(shape, arguments, row))[0][0]
+    expected = operator_of(shape).reference(**only_row(shape, arguments, row))[0][0]
     difference = np.abs(found[row].astype(np.float64) - expected).max(axis=-1)
     return float(np.max(difference / np.abs(expected).max(axis=-1)))

@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from ..reference import Call
 from .checking import PEER_LIMIT, checked_error
 from .engine import Candidate, Loaded
 from .peer_slabs import Cut, PeerInputs, Slab, gathered, is_worth_sharing, peer_inputs, shared
@@ -65,7 +64,7 @@ class PeerEngine:
 
     def load(self, shape: Shape, dtype: str) -> Loaded:
         arguments = build(shape, dtype)
-        inputs = peer_inputs(arguments, shape.query_tokens)
+        inputs = peer_inputs(shape, arguments)
         peer = self._make_peer(inputs)
         candidates = {}
         for way in _fastest(inputs, _ways(inputs, peer)):
@@ -74,7 +73,7 @@ class PeerEngine:
             title = way.title()
             error = checked_error(title, shape, arguments, peer.output(), PEER_LIMIT[dtype])
             candidates[title] = Candidate(call, True, error, extra)
-        return Loaded(measure_work(Call(**arguments)), candidates)
+        return Loaded(measure_work(shape, arguments), candidates)
 
 
 def _ways(inputs: PeerInputs, peer: Peer) -> list[_Way]:

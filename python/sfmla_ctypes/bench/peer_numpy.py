@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..case_arrays import HEAD_DIM
 from .peer_slabs import PeerInputs, Slab
 
 Array = NDArray[Any]
@@ -20,7 +21,7 @@ class NumpyPeer:
 
     def __init__(self, inputs: PeerInputs) -> None:
         self._inputs = inputs
-        self.out: Array = np.empty_like(inputs.q)
+        self.out: Array = np.empty((*inputs.q.shape[:-1], HEAD_DIM), inputs.q.dtype)
 
     @staticmethod
     def describe() -> dict[str, str]:
@@ -46,9 +47,9 @@ class NumpyPeer:
             scores += mask
             scores -= scores.max(axis=-1, keepdims=True)
             np.exp(scores, out=scores)
-            values = scores @ keys
+            values = scores @ keys[..., :HEAD_DIM]
             values /= scores.sum(axis=-1, keepdims=True)
-            self.out[tokens] = values.reshape(inputs.q[tokens].shape)
+            self.out[tokens] = values.reshape(self.out[tokens].shape)
 
         return run
 

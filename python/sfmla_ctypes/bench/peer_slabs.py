@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What peers compute on: the call cut into slabs of query tokens, each with its own keys.
 
-Peers are given for free what the operator finds out itself: one pool with the rows of both caches,
+Peers are given for free what the operator finds out itself: one pool with the rows of all caches,
 the rows of every token, and the masks. The sink is one more key, the zero row at the end of the
-pool, with the logit in the mask: K = V = 0 there, so this is exact.
+pool, with the logit in the mask: K = V = 0 there, so this is exact. Queries and keys with a rope
+part are joined to 576 elements, of which the value is the first 512.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cases import HEAD_DIM, Arguments
-from ..reference import Call, QueryRow, query_rows, row_keys
+from ..case_arrays import Arguments
+from ..reference import AnyCall, AttendedRow, Cache, FlashCall, Keys
+from .workloads import Shape, operator_of
 
 Array = NDArray[Any]
 
@@ -25,7 +27,7 @@ UNION_LIMIT = 2  # tokens share keys only while the union is at most so many tim
 
 @dataclass(frozen=True)
 class PeerInputs:
-    """Arrays in 16 bits: q (tokens, heads, 512), pool (rows, 512) whose last row is zero."""
+    """Arrays in 16 bits: q (tokens, heads, width), pool (rows, width) whose last row is zero."""
 
     q: Array
     pool: Array
@@ -60,23 +62,32 @@ class Slab:
 Cut = Callable[[PeerInputs, int], Iterator[Slab]]
 
 
-def peer_inputs(arguments: Arguments, tokens_per_request: int) -> PeerInputs:
+def peer_inputs(shape: Shape, arguments: Arguments) -> PeerInputs:
     """The arrays of a paged call as peers get them."""
-    call = Call(**arguments)
-    assert call.ori_kv is not None
-    pools = [call.ori_kv.reshape(-1, HEAD_DIM)]
-    if call.cmp_kv is not None:
-        pools.append(call.cmp_kv.reshape(-1, HEAD_DIM))
-    zero = np.zeros((1, HEAD_DIM), call.q.dtype)
-    rows = tuple(_rows_of_token(call, row, len(pools[0])) for row in query_rows(call))
+    call = operator_of(shape).call(**arguments)
+    if isinstance(call, FlashCall):
+        q, scale = _joined(call.query, call.query_rope), call.scale_value
+        pools = [_joined(call.key, call.key_rope)]
+    else:
+        q, scale = call.q, call.softmax_scale
+        pools = [cache.tokens for cache in call.caches]
+    flat = [pool.reshape(-1, q.shape[-1]) for pool in pools]
+    first_rows = np.cumsum([0, *map(len, flat)])
+    none = np.full(shape.heads, -np.inf, np.float32)
     return PeerInputs(
-        q=call.q,
-        pool=np.concatenate([*pools, zero]),
-        sinks=arguments["sinks"],
-        scale=call.softmax_scale,
-        rows_of_token=rows,
-        tokens_per_request=tokens_per_request,
+        q=q,
+        pool=np.concatenate([*flat, np.zeros((1, q.shape[-1]), q.dtype)]),
+        sinks=none if call.sinks is None else call.sinks,
+        scale=scale,
+        rows_of_token=tuple(_rows_of_token(call, row, first_rows) for row in call.attended_rows()),
+        tokens_per_request=shape.query_tokens,
     )
+
+
+def _joined(array: Array | None, rope: Array | None) -> Array:
+    assert array is not None
+    assert rope is not None
+    return np.concatenate([array, rope], axis=-1)
 
 
 def gathered(inputs: PeerInputs, tokens: int) -> Iterator[Slab]:
@@ -104,21 +115,18 @@ def is_worth_sharing(inputs: PeerInputs, tokens: int) -> bool:
     return np.unique(np.concatenate(rows)).size <= UNION_LIMIT * max(map(len, rows))
 
 
-def _rows_of_token(call: Call, row: QueryRow, original_rows: int) -> Array:
-    original, compressed = row_keys(call, row)
-    rows = _pool_rows(original, call.ori_kv, call.ori_block_table, row.request)
-    if call.cmp_kv is None:
-        return rows
-    more = _pool_rows(compressed, call.cmp_kv, call.cmp_block_table, row.request)
-    return np.concatenate([rows, original_rows + more])
+def _rows_of_token(call: AnyCall, row: AttendedRow, first_rows: Array) -> Array:
+    parts = zip(call.caches, row.keys, first_rows[:-1], strict=True)
+    return np.concatenate(
+        [first + _pool_rows(cache, keys, row.request) for cache, keys, first in parts]
+    )
 
 
-def _pool_rows(tokens: Array, cache: Array | None, table: Array | None, request: int) -> Array:
-    assert cache is not None
-    assert table is not None
-    page_tokens = cache.shape[1]
-    pages = table[request, tokens // page_tokens].astype(np.int64)
-    rows: Array = pages * page_tokens + tokens % page_tokens
+def _pool_rows(cache: Cache, keys: Keys, request: int) -> Array:
+    assert cache.block_table is not None
+    page_tokens = cache.tokens.shape[1]
+    pages = cache.block_table[request, keys // page_tokens].astype(np.int64)
+    rows: Array = pages * page_tokens + keys % page_tokens
     return rows
 
 

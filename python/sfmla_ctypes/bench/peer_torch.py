@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..case_arrays import HEAD_DIM
 from .peer_slabs import PeerInputs, Slab
 
 Array = NDArray[Any]
@@ -31,7 +32,7 @@ class TorchPeer:
         self._scale = inputs.scale
         self._q = self._tensor(inputs.q)
         self._pool = self._tensor(inputs.pool)
-        self._out = torch.empty_like(self._q)
+        self._out = torch.empty((*inputs.q.shape[:-1], HEAD_DIM), dtype=self._dtype)
         self._numpy_dtype = inputs.q.dtype
 
     @staticmethod
@@ -66,7 +67,7 @@ class TorchPeer:
             def run() -> None:
                 keys = self._pool.index_select(0, rows).view(key_shape).to(dtype)
                 queries = q.reshape(slab.groups, -1, q.shape[-1]).to(dtype)
-                out.copy_(attend(queries, keys, mask).view(q.shape))
+                out.copy_(attend(queries, keys, mask).reshape(out.shape))
 
             return run
 
@@ -75,10 +76,11 @@ class TorchPeer:
     def _sdpa(self, queries: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
         keys = keys.unsqueeze(1)
         attention = torch.nn.functional.scaled_dot_product_attention
+        values = keys[..., :HEAD_DIM]
         return attention(
-            queries.unsqueeze(1), keys, keys, attn_mask=mask.unsqueeze(1), scale=self._scale
+            queries.unsqueeze(1), keys, values, attn_mask=mask.unsqueeze(1), scale=self._scale
         )
 
     def _matmul(self, queries: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
         scores = torch.baddbmm(mask, queries, keys.transpose(1, 2), alpha=self._scale)
-        return torch.bmm(torch.softmax(scores, dim=-1), keys)
+        return torch.bmm(torch.softmax(scores, dim=-1), keys[..., :HEAD_DIM])

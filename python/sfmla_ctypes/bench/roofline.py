@@ -13,7 +13,7 @@ from ..plots import COLORS, COMPRESSED, ORIGINAL, PIXELS_PER_INCH, PlotError, ch
 from .results import Report
 
 THREAD_COLORS = (COLORS[ORIGINAL], COLORS[COMPRESSED])
-MARKERS = "os^vD<>pPX*hd"
+MARKERS = "os^vD<>pPX*hdH8"
 
 
 def save_roofline(report: Report, path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Any
 
 from .results import Samples, Sweep, SweepPoint
 from .workloads import CSA, HCA, Shape
@@ -27,7 +28,8 @@ class Axis:
     def shapes(self) -> dict[int, Shape]:
         """The shape of every value."""
         base = BASES[self.base]
-        return {value: replace(base, **{self.name: value}) for value in self.values}
+        changes: dict[int, dict[str, Any]] = {value: {self.name: value} for value in self.values}
+        return {value: replace(base, **change) for value, change in changes.items()}
 
 
 BASES: Mapping[str, Shape] = {

@@ -69,7 +69,7 @@ class Worker:
     def _read_rate(self) -> dict[str, Any]:
         return {"bytes_per_second": read_rate()}
 
-    def _load(self, key: str, shape: dict[str, int], dtype: str) -> dict[str, Any]:
+    def _load(self, key: str, shape: dict[str, Any], dtype: str) -> dict[str, Any]:
         loaded = self._loaded[key] = self._engine.load(Shape(**shape), dtype)
         facts = {
             name: {

@@ -10,13 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cases import DTYPES, FLOP_PER_KEY_AND_HEAD, HEAD_DIM, WINDOW_TOKENS, Arguments
-from ..reference import Call, query_rows, row_keys
+from ..case_arrays import DTYPES, HEAD_DIM, ROPE_DIM, Arguments
+from ..cases import (
+    FLASH_ATTENTION,
+    FLASH_MLA,
+    PAGED_NAMES,
+    SHARED_KV,
+    WINDOW_TOKENS,
+    as_shared_kv,
+)
+from ..operators import OPERATORS, Operator
 
 Array = NDArray[Any]
 
@@ -28,7 +36,8 @@ CSA, HCA = 4, 128  # original tokens per compressed one
 class Shape:
     """One call. All requests are alike; ``query_tokens`` are the newest of ``kv_tokens``.
 
-    ``cmp_ratio`` 1 is the window alone; ``topk`` 0 attends to every visible compressed key.
+    ``cmp_ratio`` 1 is the window alone; ``topk`` 0 attends to every visible compressed key. For
+    SparseFlashAttention ``topk`` counts original keys, and neither ratio nor window exist.
     ``table_factor`` widens the block tables and ``page_stride_factor`` spreads the pages of the
     pools by gaps; neither changes what is attended.
     """
@@ -42,6 +51,7 @@ class Shape:
     page_tokens: int = 128
     table_factor: int = 1
     page_stride_factor: int = 1
+    operator: str = FLASH_MLA
 
     @property
     def compressed_tokens(self) -> int:
@@ -52,7 +62,8 @@ class Shape:
 class Workload:
     """A shape and what is expected of it; None where nothing is.
 
-    ``peer_ratios`` are times faster than the best peer, with one thread and with two.
+    ``peer_ratios`` are times faster than the best peer, with one thread and with two. The only peer
+    of SparseAttnSharedkv is SparseFlashMla on the same problem.
     """
 
     shape: Shape
@@ -62,7 +73,7 @@ class Workload:
 
     @property
     def has_peers(self) -> bool:
-        return self.peer_ratios is not None
+        return self.peer_ratios is not None and self.shape.operator != SHARED_KV
 
 
 WORKLOADS: Mapping[str, Workload] = {
@@ -89,6 +100,31 @@ WORKLOADS: Mapping[str, Workload] = {
         Shape(16, 1, 8192, heads=16, topk=512, cmp_ratio=CSA), 0.40, {1: 1.5, 2: 1.5}, 1.85
     ),
     "decode-HCA-1M": Workload(Shape(1, 1, 1 << 20, cmp_ratio=HCA), speedup=1.7),
+    # Of SparseFlashAttention: a step of 16 requests that verify 3 draft tokens each, and a chunk.
+    "sfa-decode": Workload(
+        Shape(16, 4, 8192, heads=8, topk=2048, operator=FLASH_ATTENTION),
+        0.40,
+        {1: 1.5, 2: 1.5},
+        1.85,
+    ),
+    "sfa-decode-16h": Workload(
+        Shape(16, 1, 8192, heads=16, topk=2048, operator=FLASH_ATTENTION),
+        0.40,
+        {1: 1.5, 2: 1.5},
+        1.85,
+    ),
+    "sfa-prefill": Workload(
+        Shape(1, 512, 4096, heads=8, topk=2048, operator=FLASH_ATTENTION),
+        0.40,
+        {1: 1.5, 2: 1.5},
+        1.85,
+    ),
+    "sas-decode": Workload(
+        Shape(8, 1, 8192, topk=512, cmp_ratio=CSA, operator=SHARED_KV),
+        0.70,
+        {1: 0.97, 2: 0.97},
+        1.85,
+    ),
 }
 
 
@@ -101,16 +137,28 @@ class Work:
     moved_bytes: int
 
 
+def operator_of(shape: Shape) -> Operator:
+    """The operator that a shape is a call of."""
+    return OPERATORS[shape.operator]
+
+
 def build(shape: Shape, dtype: str, seed: int = 0) -> Arguments:
-    """The arguments of ``sparse_flash_mla`` for a shape, without ``metadata``."""
+    """The arguments of the operator of a shape, without ``metadata``."""
+    if shape.operator == FLASH_ATTENTION:
+        return _flash_attention(shape, dtype, seed)
+    arguments = _flash_mla(shape, dtype, seed)
+    return as_shared_kv(arguments) if shape.operator == SHARED_KV else arguments
+
+
+def _flash_mla(shape: Shape, dtype: str, seed: int) -> Arguments:
     rng = np.random.default_rng(seed)
     rows = shape.batch * shape.query_tokens
     window_tokens = min(shape.kv_tokens, shape.query_tokens + WINDOW_TOKENS - 1)
-    original, original_table = _cache(rng, shape, shape.kv_tokens, window_tokens, dtype)
+    place = _place(rng, shape, shape.kv_tokens, window_tokens)
     arguments: Arguments = {
         "q": _gaussian(rng, (rows, shape.heads, HEAD_DIM), dtype),
-        "ori_kv": original,
-        "ori_block_table": original_table,
+        "ori_kv": _pool(rng, shape, place, dtype),
+        "ori_block_table": place.table,
         "cu_seqlens_q": np.arange(shape.batch + 1, dtype=np.int32) * np.int32(shape.query_tokens),
         "seqused_ori_kv": np.full(shape.batch, shape.kv_tokens, np.int32),
         # In 16 bits exactly, because a peer that adds it to a 16-bit mask would round it.
@@ -127,22 +175,42 @@ def build(shape: Shape, dtype: str, seed: int = 0) -> Arguments:
     return arguments
 
 
-def measure_work(call: Call) -> Work:
+def _flash_attention(shape: Shape, dtype: str, seed: int) -> Arguments:
+    rng = np.random.default_rng(seed)
+    rows = shape.batch * shape.query_tokens
+    place = _place(rng, shape, shape.kv_tokens, shape.kv_tokens)
+    key = _pool(rng, shape, place, dtype)
+    return {
+        "query": _gaussian(rng, (rows, shape.heads, HEAD_DIM), dtype),
+        "query_rope": _gaussian(rng, (rows, shape.heads, ROPE_DIM), dtype),
+        "key": key,
+        "value": key,  # the same array, as engines pass it
+        "key_rope": _pool(rng, shape, place, dtype, ROPE_DIM),
+        "block_table": place.table,
+        "actual_seq_lengths_query": np.arange(1, shape.batch + 1, dtype=np.int32)
+        * np.int32(shape.query_tokens),
+        "actual_seq_lengths_kv": np.full(shape.batch, shape.kv_tokens, np.int32),
+        "sparse_indices": _lists(rng, shape),
+        "scale_value": (HEAD_DIM + ROPE_DIM) ** -0.5,
+        "layout_query": "TND",
+        "layout_kv": PAGED_NAMES[FLASH_ATTENTION],
+    }
+
+
+def measure_work(shape: Shape, arguments: Mapping[str, Any]) -> Work:
     """Operations on attended keys only, and bytes of every attended key once."""
+    operator = operator_of(shape)
     pairs, distinct = 0, 0
-    seen: dict[int, tuple[list[Array], list[Array]]] = {}
-    for row in query_rows(call):
-        original, compressed = row_keys(call, row)
-        pairs += original.size + compressed.size
-        parts = seen.setdefault(row.request, ([], []))
-        parts[0].append(original)
-        parts[1].append(compressed)
-    for parts in seen.values():
-        distinct += sum(np.unique(np.concatenate(part)).size for part in parts)
-    kv_bytes = distinct * HEAD_DIM * BYTES_PER_ELEMENT
-    heads = call.q.shape[-2]
-    flop = pairs * heads * FLOP_PER_KEY_AND_HEAD
-    return Work(flop, kv_bytes, kv_bytes + 2 * call.q.size * BYTES_PER_ELEMENT)
+    seen: dict[int, list[tuple[Array, ...]]] = {}
+    for row in operator.call(**arguments).attended_rows():
+        pairs += sum(map(len, row.keys))
+        seen.setdefault(row.request, []).append(row.keys)
+    for rows in seen.values():
+        distinct += sum(np.unique(np.concatenate(part)).size for part in zip(*rows, strict=True))
+    query = arguments[operator.query]
+    kv_bytes = distinct * operator.bytes_per_key
+    flop = pairs * shape.heads * operator.flop_per_key_and_head
+    return Work(flop, kv_bytes, kv_bytes + 2 * query.size * BYTES_PER_ELEMENT)
 
 
 def only_row(shape: Shape, arguments: Mapping[str, Any], row: int) -> Arguments:
@@ -153,27 +221,32 @@ def only_row(shape: Shape, arguments: Mapping[str, Any], row: int) -> Arguments:
     request, token = divmod(row, shape.query_tokens)
     kv_tokens = shape.kv_tokens - shape.query_tokens + token + 1
     alone = dict(arguments)
-    for name in ("q", "cmp_sparse_indices"):
+    for name in ("q", "query", "query_rope", "cmp_sparse_indices", "sparse_indices"):
         if name in arguments:
             alone[name] = arguments[name][row : row + 1]
-    for name in ("ori_block_table", "cmp_block_table"):
+    for name in ("ori_block_table", "cmp_block_table", "block_table"):
         if name in arguments:
             alone[name] = arguments[name][request : request + 1]
-    alone["cu_seqlens_q"] = np.array([0, 1], np.int32)
-    alone["seqused_ori_kv"] = np.array([kv_tokens], np.int32)
-    if "cmp_kv" in arguments:
-        compressed, residual = divmod(kv_tokens, shape.cmp_ratio)
-        alone["seqused_cmp_kv"] = np.array([compressed], np.int32)
-        alone["cmp_residual_kv"] = np.array([residual], np.int32)
-    return alone
+    compressed, residual = divmod(kv_tokens, shape.cmp_ratio)
+    lengths = {
+        "cu_seqlens_q": [0, 1],
+        "actual_seq_lengths_query": [1],
+        "seqused_ori_kv": [kv_tokens],
+        "seqused_kv": [kv_tokens],
+        "actual_seq_lengths_kv": [kv_tokens],
+        "seqused_cmp_kv": [compressed],
+        "cmp_residual_kv": [residual],
+    }
+    changed = {name: value for name, value in lengths.items() if name in arguments}
+    return alone | {name: np.array(value, np.int32) for name, value in changed.items()}
 
 
 def _compressed(rng: np.random.Generator, shape: Shape, dtype: str) -> Arguments:
     tokens = shape.compressed_tokens
-    pool, table = _cache(rng, shape, tokens, tokens, dtype)
+    place = _place(rng, shape, tokens, tokens)
     made: Arguments = {
-        "cmp_kv": pool,
-        "cmp_block_table": table,
+        "cmp_kv": _pool(rng, shape, place, dtype),
+        "cmp_block_table": place.table,
         "seqused_cmp_kv": np.full(shape.batch, tokens, np.int32),
         "cmp_residual_kv": np.full(shape.batch, shape.kv_tokens % shape.cmp_ratio, np.int32),
         "cmp_ratio": shape.cmp_ratio,
@@ -184,18 +257,29 @@ def _compressed(rng: np.random.Generator, shape: Shape, dtype: str) -> Arguments
     return made
 
 
-def _cache(
-    rng: np.random.Generator, shape: Shape, tokens: int, last_tokens: int, dtype: str
-) -> tuple[Array, Array]:
-    """A pool with the pages of the last ``last_tokens`` of every request, and its block table."""
+class _Place(NamedTuple):
+    """The number of pages of a pool, and the block table into it."""
+
+    pages: int
+    table: Array
+
+
+def _place(rng: np.random.Generator, shape: Shape, tokens: int, last_tokens: int) -> _Place:
+    """For the pages of the last ``last_tokens`` of every request."""
     pages = -(-tokens // shape.page_tokens)
     kept_pages = pages - (tokens - last_tokens) // shape.page_tokens
     pool_pages = 1 + shape.batch * kept_pages
     table = np.zeros((shape.batch, pages * shape.table_factor), np.int32)
     shuffled = 1 + rng.permutation(pool_pages - 1).astype(np.int32)
     table[:, pages - kept_pages : pages] = shuffled.reshape(shape.batch, kept_pages)
-    spread = (pool_pages, shape.page_tokens * shape.page_stride_factor, 1, HEAD_DIM)
-    return _gaussian(rng, spread, dtype)[:, : shape.page_tokens], table
+    return _Place(pool_pages, table)
+
+
+def _pool(
+    rng: np.random.Generator, shape: Shape, place: _Place, dtype: str, width: int = HEAD_DIM
+) -> Array:
+    spread = (place.pages, shape.page_tokens * shape.page_stride_factor, 1, width)
+    return _gaussian(rng, spread, dtype)[:, : shape.page_tokens]
 
 
 def _lists(rng: np.random.Generator, shape: Shape) -> Array:

@@ -21,7 +21,7 @@ from .run import run
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="sfmla")
 def main() -> None:
-    """Sparse attention over latent KV caches (SparseFlashMla), on this machine's processor."""
+    """Sparse attention over latent KV caches, on this machine's processor."""
 
 
 for command in (demo, case, run, plan, info, bench):

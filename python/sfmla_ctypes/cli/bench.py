@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``sfmla bench``: how fast the operator is here, beside the machine's peak and its peers."""
+"""``sfmla bench``: how fast the operators are here, beside the machine's peak and its peers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..bench.probes import BenchError, instruction_set
 from ..bench.results import Report
 from ..bench.roofline import save_roofline
 from ..bench.workloads import WORKLOADS
-from ..cases import DTYPES
+from ..case_arrays import DTYPES
 from ..plots import check_can_plot
 from .options import FILE
 from .output import json_option, print_json, print_table
@@ -86,11 +86,13 @@ def bench(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure SparseFlashMla on serving shapes, in turns with its peers.
+    """Measure the operators on serving shapes, in turns with their peers.
 
     GFLOP/s count attended keys only; the peak is that of float32 multiply-adds, probed before every
-    round. One thread is measured in processor time, more in wall time. Sweeps use the first number
-    of threads. Exit code 1: a cliff, or a workload more than 10 % slower than in BASE.
+    round. Workloads sas-* are SparseAttnSharedkv, whose peer is SparseFlashMla on the same problem,
+    sfa-* SparseFlashAttention, all others SparseFlashMla. One thread is measured in processor time,
+    more in wall time. Sweeps use the first number of threads. Exit code 1: a cliff, or a workload
+    more than 10 % slower than in BASE.
     """
     chosen = workloads or (() if with_sweep else tuple(WORKLOADS))
     plan = Plan(chosen, sorted(set(threads)), dtype, rounds, with_peers, with_sweep)

@@ -10,12 +10,12 @@ from typing import Any
 import click
 import numpy as np
 
+from ..case_arrays import DTYPES, Arguments
 from ..case_files import check_suffix, save_arrays
 from ..cases import (
-    DTYPES,
     LAYOUTS_KV,
     LAYOUTS_Q,
-    Arguments,
+    OPERATORS,
     CaseSpec,
     build_case,
     case_names,
@@ -66,9 +66,16 @@ POSITIVE = click.IntRange(min=1)
 @click.option("--cmp-ratio", type=click.IntRange(1, 128), help="Tokens per compressed token.")
 @click.option("--page-tokens", type=click.IntRange(1, 1024), help="Tokens per page.")
 @click.option("--layout-q", type=click.Choice(LAYOUTS_Q), help="Layout of q.")
-@click.option("--layout-kv", type=click.Choice(LAYOUTS_KV), help="Layout of the caches.")
+@click.option(
+    "--layout-kv", type=click.Choice(LAYOUTS_KV), help="Layout of the caches; PA_BBND: paged."
+)
 @click.option("--dtype", type=click.Choice(list(DTYPES)), help="Type of q and caches.")
 @click.option("--return-softmax-lse/--no-return-softmax-lse", default=None, help="Ask for the LSE.")
+@click.option(
+    "--operator",
+    type=click.Choice(OPERATORS),
+    help="Write the arguments of this operator, which must have the mode.",
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the values.")
 @json_option
 def case(
@@ -77,7 +84,8 @@ def case(
     """Write the named case NAME: arrays and attributes for `sfmla run` and `sfmla plan`.
 
     NAME is MODEL-MODE-PHASE, for example v4-flash-csa-decode; --list shows all. The options change
-    its sizes. Lengths are one number for all requests or one number per request.
+    its sizes. Lengths are one number for all requests or one number per request. With --operator
+    sparse_attn_sharedkv the modes swa, csa and hca are written for that operator.
     """
     if show_list:
         _print_list(as_json)
@@ -122,6 +130,7 @@ def _print_list(as_json: bool) -> None:
 
 def _sizes(spec: CaseSpec) -> dict[str, Any]:
     return {
+        "operator": spec.function,
         "mode": spec.mode,
         "query_tokens": list(spec.query_tokens),
         "kv_tokens": list(spec.kv_tokens),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``sfmla demo``: the three attention modes of DeepSeek-V4-Flash, computed and checked."""
+"""``sfmla demo``: the attention modes of DeepSeek-V4-Flash and V3.2, computed and checked."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cases import Arguments, CaseSpec, build_case, named_case, resize
-from ..judge import Verdict, judge_attn_out, judge_softmax_lse
+from ..case_arrays import Arguments
+from ..cases import CaseSpec, build_case, named_case, resize
+from ..judge import Verdict
+from ..operators import OPERATORS
 from ..plots import check_can_plot, save_attended_keys
-from ..reference import sparse_flash_mla as reference_attention
-from .execute import as_call, execute, gflop, keys_per_row
+from ..reference import Call
+from .execute import compare, execute, keys_per_row
 from .options import FILE
-from .output import json_option, milliseconds, print_json, print_table, row_progress
+from .output import json_option, milliseconds, print_json, print_table
 from .refusals import as_refusals
 
 DEFAULT_PICTURE = "sfmla_demo.png"
@@ -56,7 +58,7 @@ class Line:
 @json_option
 @click.pass_context
 def demo(context: click.Context, /, plot: Path | None, no_plot: bool, as_json: bool) -> None:
-    """Run SWA, CSA and HCA at DeepSeek-V4-Flash shapes and check every row and head.
+    """Run SWA, CSA and HCA at DeepSeek-V4-Flash shapes, SFA at V3.2 ones; check all rows and heads.
 
     Each case is planned and computed by the library, with output arrays full of NaN, and compared
     with a float64 NumPy reference. GFLOP/s counts attended keys only. Exit code 1: a result is
@@ -86,29 +88,28 @@ def _why(no_plot: bool) -> str:
 
 def demo_specs() -> dict[str, CaseSpec]:
     """Decode at full size, and a prefill chunk small enough for the reference."""
-    specs = {f"{mode} decode": named_case(f"v4-flash-{mode}-decode") for mode in MODES}
-    for mode in MODES:
-        spec = named_case(f"v4-flash-{mode}-prefill")
+    names = {mode: f"v4-flash-{mode}" for mode in MODES} | {"sfa": "v3.2-sfa"}
+    specs = {f"{mode} decode": named_case(f"{name}-decode") for mode, name in names.items()}
+    for mode, name in names.items():
+        spec = named_case(f"{name}-prefill")
         specs[f"{mode} prefill"] = resize(spec, query_tokens=[128], kv_tokens=[4096])
     return specs
 
 
 def _run(name: str, spec: CaseSpec, arguments: Arguments) -> Line:
-    call = as_call(arguments)
-    result = execute(arguments, MAX_REPEATS, BUDGET_SECONDS)
-    with row_progress(f"{name}: reference rows") as progress:
-        attn_out, softmax_lse = reference_attention(**arguments, progress=progress)
-    verdicts = [judge_attn_out(result.attn_out, attn_out, softmax_lse)]
-    if result.softmax_lse is not None:
-        verdicts.append(judge_softmax_lse(result.softmax_lse, softmax_lse))
-    keys = keys_per_row(call)
+    operator = OPERATORS[spec.function]
+    result = execute(operator, arguments, MAX_REPEATS, BUDGET_SECONDS)
+    verdicts = compare(operator, arguments, result, f"{name}: reference rows")
+    keys = keys_per_row(operator.call(**arguments))
     mode, phase = name.split()
-    rate = gflop(keys, spec.heads) / result.seconds
+    rate = operator.gflop(int(keys.sum()), spec.heads) / result.seconds
     return Line(mode.upper(), phase, spec, keys, result.seconds, rate, tuple(verdicts))
 
 
 def _save_picture(cases: Mapping[str, Arguments], path: Path) -> None:
-    chosen = {name: as_call(cases[name]) for name in cases if name.endswith("prefill")}
+    chosen = {
+        name: Call(**cases[name]) for name in (f"{mode} prefill" for mode in MODES) if name in cases
+    }
     save_attended_keys({_title(name): call for name, call in chosen.items()}, path)
 
 
@@ -122,6 +123,7 @@ def _print_lines(lines: list[Line]) -> None:
         (
             f"{line.mode} {line.phase}",
             f"{line.spec.batch}x{line.spec.query_tokens[0]} rows of {line.spec.kv_tokens[0]}",
+            str(line.spec.heads),
             _span(line.keys),
             milliseconds(line.seconds),
             f"{line.gflop_per_second:.1f}",
@@ -130,9 +132,17 @@ def _print_lines(lines: list[Line]) -> None:
         )
         for line in lines
     ]
-    spec = lines[0].spec
-    title = f"SparseFlashMla, DeepSeek-V4-Flash: {spec.heads} heads, {spec.dtype}"
-    columns = ("mode", "shape", "keys\nper row", "time", "GFLOP/s", "largest\nerror", "checked")
+    title = "SparseFlashMla, DeepSeek-V4-Flash; SFA: SparseFlashAttention, DeepSeek-V3.2"
+    columns = (
+        "mode",
+        "shape",
+        "heads",
+        "keys\nper row",
+        "time",
+        "GFLOP/s",
+        "largest\nerror",
+        "checked",
+    )
     print_table(title, columns, rows)
 
 

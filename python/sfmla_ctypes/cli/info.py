@@ -45,7 +45,7 @@ def info(prefix: bool, as_json: bool) -> None:
 
 def _facts() -> dict[str, Any]:
     device = Device()
-    memory = device.memory
+    memory = device.memory_info()
     return {
         "version": __version__,
         "devices": Device.count(),

@@ -12,10 +12,11 @@ from typing import Any
 import click
 
 from .. import Device
+from ..cases import CaseError
+from ..operators import OPERATORS, Operator, Planner
 from ..plots import check_can_plot, save_schedule
-from ..schedule import CUBE_RECORDS, Cursor, Schedule, decode_schedule
-from .execute import as_call, with_metadata
-from .options import FILE, attribute_options, load_with_overrides
+from ..schedule import CUBE_RECORDS, Cursor, Schedule
+from .options import FILE, attribute_options, load_with_overrides, operator_option
 from .output import json_option, print_json, print_table
 from .refusals import as_refusals
 
@@ -24,23 +25,33 @@ from .refusals import as_refusals
 @click.argument("case_file", metavar="CASE", type=FILE)
 @click.option("--plot", type=FILE, help="Save a bar chart of the costs in this picture file.")
 @click.option("--cores", type=click.IntRange(1, CUBE_RECORDS), help="Plan for so many cube cores.")
+@operator_option
 @attribute_options
 @json_option
 def plan(
-    case_file: Path, plot: Path | None, cores: int | None, as_json: bool, **attributes: Any
+    case_file: Path,
+    plot: Path | None,
+    cores: int | None,
+    operator: str | None,
+    as_json: bool,
+    **attributes: Any,
 ) -> None:
     """Show what each core does for the call in CASE, and its cost.
 
     A cursor is request.row.block: the KV blocks of a row are 512 tokens, original blocks first;
     a core works from its start up to, not including, its end. The cost of a block of s keys for m
-    heads is 6*ceil(m/16) + 10*ceil(s/64). An array named metadata in CASE is decoded as it is.
+    heads is 6*ceil(m/16) + 10*ceil(s/64). Plans of sparse_attn_sharedkv count row blocks instead of
+    rows: one row with an index list, else 256 pairs of row and head. An array named metadata in
+    CASE is decoded as it is.
     """
     with as_refusals():
         if plot is not None:
             check_can_plot(plot)
+        chosen, arguments = load_with_overrides(case_file, attributes, operator)
+        planner = _planner(chosen)
         with _core_limit(cores):
-            arguments = with_metadata(load_with_overrides(case_file, attributes))
-        schedule = decode_schedule(arguments["metadata"], as_call(arguments))
+            arguments = chosen.with_metadata(arguments)
+        schedule = planner.decode(arguments["metadata"], chosen.call(**arguments))
         if plot is not None:
             save_schedule(schedule, case_file.name, plot)
     if as_json:
@@ -50,6 +61,13 @@ def plan(
     _print_reductions(schedule)
     if plot is not None:
         click.echo(f"wrote {plot}")
+
+
+def _planner(operator: Operator) -> Planner:
+    if operator.planner is not None:
+        return operator.planner
+    planned = " or ".join(name for name, other in OPERATORS.items() if other.planner)
+    raise CaseError(f"operator: {operator.name} is not planned, must be {planned}")
 
 
 @contextmanager

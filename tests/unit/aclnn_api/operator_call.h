@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A paged, packed call of both operators through the C interface, for tests of the whole path.
+// A paged, packed call of SparseFlashMla and its planner, or of SparseAttnSharedkv and its, through
+// the C interface, for tests of the whole path.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -12,6 +13,8 @@
 
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
+#include "aclnnop/aclnn_sparse_attn_sharedkv.h"
+#include "aclnnop/aclnn_sparse_attn_sharedkv_metadata.h"
 #include "aclnnop/aclnn_sparse_flash_mla.h"
 #include "aclnnop/aclnn_sparse_flash_mla_metadata.h"
 
@@ -77,6 +80,11 @@ class StreamScope {
   aclrtStream stream_ = nullptr;
 };
 
+// Phase two with a workspace that lives until the stream has passed it; the code and text of the
+// synchronise.
+aclError RunPhaseTwo(decltype(&aclnnSparseFlashMla) phase_two, uint64_t workspace_bytes,
+                     aclOpExecutor* executor, const StreamScope& stream, std::string* text);
+
 constexpr int64_t kDim = 512;
 
 // Host arrays of one call: TND queries, paged caches, CSA when cmp_indices is not empty.
@@ -101,6 +109,10 @@ struct OperatorCall {
   int64_t rows = 0;  // of q; may be more than the prefix sums cover
 };
 
+// Requests of (query rows, original tokens) with shuffled pages and random data.
+OperatorCall MakeCall(const std::vector<std::pair<int32_t, int32_t>>& requests, uint32_t seed,
+                      bool zero_query = false);
+
 struct OperatorResult {
   aclError plan_code = 0;
   aclError code = 0;  // of the synchronise after the main operator
@@ -115,5 +127,18 @@ struct CallOptions {
 };
 
 OperatorResult Run(const OperatorCall& call, const StreamScope& stream, CallOptions options = {});
+
+// The same call of SparseAttnSharedkv, which has the lengths of the compressed cache from those of
+// the original one. seqused_q too if there is one.
+struct SharedKvOptions {
+  bool plan = true;
+  bool dense = false;  // all groups instead of the list
+  int64_t window_right = 0;
+  int64_t ori_stride = 0;  // attributes
+  int64_t cmp_stride = 0;
+  std::vector<int32_t> seqused_q = {};
+};
+OperatorResult RunSharedKv(const OperatorCall& call, const StreamScope& stream,
+                           const SharedKvOptions& options = {});
 
 }  // namespace sfmla::test

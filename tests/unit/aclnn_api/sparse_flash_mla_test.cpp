@@ -14,46 +14,6 @@
 namespace sfmla::test {
 namespace {
 
-uint16_t Bfloat16(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return static_cast<uint16_t>(bits >> 16);
-}
-
-// Adds requests of (query rows, original tokens) with shuffled pages and random data.
-OperatorCall MakeCall(const std::vector<std::pair<int32_t, int32_t>>& requests, uint32_t seed,
-                      bool zero_query = false) {
-  OperatorCall call;
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  const auto fill = [&](std::vector<uint16_t>* out, int64_t count) {
-    out->resize(static_cast<size_t>(count));
-    for (uint16_t& value : *out) value = Bfloat16(normal(random));
-  };
-  for (const auto& [query_rows, tokens] : requests) {
-    call.cu_seqlens_q.push_back(call.cu_seqlens_q.back() + query_rows);
-    call.seqused_ori_kv.push_back(tokens);
-    call.seqused_cmp_kv.push_back(tokens / static_cast<int32_t>(call.cmp_ratio));
-    call.cmp_residual_kv.push_back(tokens % static_cast<int32_t>(call.cmp_ratio));
-  }
-  call.rows = call.cu_seqlens_q.back();
-  fill(&call.q, call.rows * call.heads * kDim);
-  if (zero_query) std::fill(call.q.begin(), call.q.end(), uint16_t{0});
-  fill(&call.ori_kv, call.ori_pages * call.ori_block * kDim);
-  fill(&call.cmp_kv, call.cmp_pages * call.cmp_block * kDim);
-  for (int64_t i = 0; i < call.batch() * call.columns; ++i) {
-    call.ori_table.push_back(static_cast<int32_t>((i * 7 + 3) % call.ori_pages));
-    call.cmp_table.push_back(static_cast<int32_t>((i * 5 + 1) % call.cmp_pages));
-  }
-  for (int64_t i = 0; i < call.rows * call.topk; ++i) {
-    call.cmp_indices.push_back(static_cast<int32_t>(i % call.topk));
-  }
-  for (int64_t head = 0; head < call.heads; ++head) {
-    call.sinks.push_back(0.25f * static_cast<float>(head));
-  }
-  return call;
-}
-
 TEST_CASE("operator: with q = 0 the LSE counts the visible keys") {
   const StreamScope stream;
   OperatorCall call = MakeCall({{2, 30}, {1, 0}, {3, 2}, {0, 5}}, 1, true);

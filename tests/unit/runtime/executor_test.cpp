@@ -112,6 +112,15 @@ TEST_CASE_FIXTURE(ScaleCase, "a repeatable executor reads the addresses at each 
   CHECK(aclDestroyTensor(second) == ACLNN_SUCCESS);
 }
 
+TEST_CASE_FIXTURE(ScaleCase, "an address that does not suit the elements stops the kernel") {
+  aclOpExecutor* executor = NewExecutor(MakeLaunch());
+  CHECK(aclSetTensorAddr(executor, 0, in_tensor, reinterpret_cast<char*>(in) + 2) == 0);
+  CHECK(Run(executor) == ACLNN_SUCCESS);
+  CheckRefusal(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_AICORE_EXCEPTION,
+               {"aclnnScale", "in: data address", "multiple of 4"});
+  CHECK(out[0] == -1);
+}
+
 TEST_CASE_FIXTURE(ScaleCase, "the checks of a rebinding come in the platform's order") {
   aclOpExecutor* executor = NewExecutor(MakeLaunch());
   CheckRefusal(aclSetTensorAddr(executor, 0, nullptr, in), ACLNN_ERR_INNER_NULLPTR, {"tensor"});

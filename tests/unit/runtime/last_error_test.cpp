@@ -61,6 +61,19 @@ TEST_CASE("the layer of a code decides the family of its report") {
   CHECK(family(561000) == "EZ");
 }
 
+TEST_CASE("what a status is about can decide more than its code") {
+  const auto kind = [](const Status& status) {
+    Report("api", status);
+    return TakeText().substr(0, 6);
+  };
+  CHECK(kind(Status(161002, "workspaceSize: 1 bytes")) == "EZ1001");
+  CHECK(kind(Status(161002, "workspaceSize: 1 bytes", Subject::kWorkspaceSize)) == "EZ1010");
+  CHECK(kind(Status(100000, "kind: 9, must not be NULL")) == "EH0001");
+  CHECK(kind(Status(100000, "devPtr: NULL", Subject::kNullArgument)) == "EH0008");
+  CHECK(kind(Status(107000, "modelRI: NULL", Subject::kNullArgument)) == "EE1004");
+  CHECK(kind(Status(161001, "executor: NULL", Subject::kNullArgument)) == "EZ1011");
+}
+
 TEST_CASE("each thread has its own reports") {
   TakeText();
   std::thread([] {

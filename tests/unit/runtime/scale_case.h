@@ -69,6 +69,16 @@ struct ScaleCase : OnDevice {
                            data);
   }
 
+  static Operand Used(const char* name, const aclTensor* tensor, bool is_output) {
+    Operand operand;
+    operand.name = name;
+    operand.handle = tensor;
+    operand.is_output = is_output;
+    operand.used = true;
+    operand.desc = Describe(*FindTensor(tensor));
+    return operand;
+  }
+
   Launch MakeLaunch() const {
     const int32_t factor = 3;
     Launch launch;
@@ -77,9 +87,9 @@ struct ScaleCase : OnDevice {
     launch.tiling.resize(sizeof(factor));
     std::memcpy(launch.tiling.data(), &factor, sizeof(factor));
     launch.operands.resize(3);
-    launch.operands[0] = {"in", in_tensor, Describe(*FindTensor(in_tensor)), false, true};
+    launch.operands[0] = Used("in", in_tensor, /*is_output=*/false);
     launch.operands[1].name = "bias";
-    launch.operands[2] = {"out", out_tensor, Describe(*FindTensor(out_tensor)), true, true};
+    launch.operands[2] = Used("out", out_tensor, /*is_output=*/true);
     return launch;
   }
 

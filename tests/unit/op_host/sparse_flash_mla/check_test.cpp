@@ -15,15 +15,8 @@ namespace {
 
 using namespace smla_operand;
 using test::Call;
+using test::Product;
 using Spoil = std::function<void(Call&)>;
-
-const ProductRules& Product(const char* name) {
-  for (const ProductRules& product : AllProductRules()) {
-    if (product.name == name) return product;
-  }
-  FAIL("no such product");
-  return AllProductRules().front();
-}
 
 void CheckRefused(const Spoil& spoil, int32_t code, const std::string& text,
                   const char* product = "cpu") {

@@ -8,17 +8,18 @@
 #include <string>
 
 #include "op_kernel/common/length_tensors.h"
-#include "unit/op_host/call_builder.h"
+#include "unit/op_host/editable_call.h"
 
 namespace sfmla {
 namespace {
 
 using namespace metadata_operand;
 using test::Absent;
+using test::Product;
 using test::TensorOf;
 
 // TND queries, paged caches, CSA; two requests.
-struct PlannerCall : SparseFlashMlaMetadataArgs {
+struct PlannerCall : test::EditableCall<SparseFlashMlaMetadataArgs> {
   PlannerCall() {
     operands = {
         TensorOf("cu_seqlens_q", ACL_INT32, {3}),
@@ -39,11 +40,6 @@ struct PlannerCall : SparseFlashMlaMetadataArgs {
     attributes = {4, 4, 3, 127, 0, "TND", "PA_BBND"};
     has_cmp_kv = true;
   }
-  OperandArg& operator[](Slot slot) { return operands[static_cast<size_t>(slot)]; }
-  void Replace(Slot slot, aclDataType dtype, std::initializer_list<int64_t> dims) {
-    (*this)[slot] = TensorOf((*this)[slot].name, dtype, dims);
-  }
-  void Remove(Slot slot) { (*this)[slot] = Absent((*this)[slot].name); }
   // BSND queries and caches, window only, lengths from the maxima.
   void MakeBatched() {
     for (const Slot slot : {kCuSeqlensQ, kSequsedOriKv, kSequsedCmpKv, kCmpResidualKv})
@@ -58,14 +54,6 @@ struct PlannerCall : SparseFlashMlaMetadataArgs {
 };
 
 using Spoil = std::function<void(PlannerCall&)>;
-
-const ProductRules& Product(const char* name) {
-  for (const ProductRules& product : AllProductRules()) {
-    if (product.name == name) return product;
-  }
-  FAIL("no such product");
-  return AllProductRules().front();
-}
 
 Result<SparseFlashMlaMetadataProblem> Check(const Spoil& spoil, const char* product = "cpu") {
   PlannerCall call;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problem -> Launch, for the operators that run the attention kernel: tiling data, workspace,
+// operand slots. Pure: the same problem on the same device gives the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/status.h"
+#include "op_host/common/attention_problem.h"
+#include "op_host/common/launch_builder.h"
+#include "runtime/executor.h"
+
+namespace sfmla {
+
+// What planning asks of the device that will run the kernel.
+struct CpuTarget {
+  int64_t threads = 1;
+  int64_t head_alignment = 1;  // lanes that the heads are padded to
+  int64_t block_tokens = 512;
+};
+
+// The target of this process, or the sentence about a wrong environment variable.
+Result<CpuTarget> ProcessCpuTarget();
+
+// Who is called: its name in the text of stream errors, and its kernel.
+struct AttentionOperator {
+  const char* op_name = "";
+  const char* kernel_id = "";
+};
+
+Launch PlanAttention(const AttentionOperator& op, std::span<const OperandArg> operands,
+                     std::span<const OperandUse> uses, const AttentionProblem& problem,
+                     const CpuTarget& target);
+
+}  // namespace sfmla

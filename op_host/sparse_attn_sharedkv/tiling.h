@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problem -> Launch. Pure: the same problem on the same device gives the same bytes.
+#pragma once
+
+#include "op_host/common/attention_workspace.h"
+#include "op_host/sparse_attn_sharedkv/problem.h"
+
+namespace sfmla {
+
+Launch PlanSparseAttnSharedkv(const SparseAttnSharedkvProblem& problem, const CpuTarget& target);
+
+}  // namespace sfmla

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+set(sim_intrinsics_sources
+  contracts/common.cpp
+  contracts/compare_select.cpp
+  contracts/data_copy.cpp
+  contracts/fixpipe.cpp
+  contracts/gather.cpp
+  contracts/load_data.cpp
+  contracts/mmad.cpp
+  contracts/vector.cpp
+  contracts/vector_broadcast.cpp
+  contracts/vector_cast.cpp
+  contracts/vector_reduce.cpp
+  intrinsics/compare_select.cpp
+  intrinsics/data_copy.cpp
+  intrinsics/fixpipe.cpp
+  intrinsics/gather.cpp
+  intrinsics/load_data.cpp
+  intrinsics/matrix_product.cpp
+  intrinsics/mmad.cpp
+  intrinsics/registers.cpp
+  intrinsics/rounding.cpp
+  intrinsics/vector_broadcast.cpp
+  intrinsics/vector_call.cpp
+  intrinsics/vector_cast.cpp
+  intrinsics/vector_reduce.cpp
+)
