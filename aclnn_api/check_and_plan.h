@@ -23,7 +23,7 @@ Result<Launch> CheckAndPlan(const Args& args, const Check& check, const Plan& pl
 // The same for operators that run the attention kernel: `plan(args, problem, target)`.
 template <typename Args, typename Check, typename Plan>
 Result<Launch> CheckAndPlanAttention(const Args& args, const Check& check, const Plan& plan) {
-  const Result<CpuTarget> target = ProcessCpuTarget();
+  const Result<AttentionTarget> target = ProcessAttentionTarget();
   if (!target.ok()) return target.status();
   return CheckAndPlan(args, check, plan, target.value());
 }

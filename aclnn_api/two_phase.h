@@ -6,7 +6,9 @@
 #include "base/format.h"
 #include "base/status.h"
 #include "runtime/api_guard.h"
+#include "runtime/device.h"
 #include "runtime/executor.h"
+#include "runtime/kernel_registry.h"
 
 namespace sfmla {
 
@@ -25,6 +27,11 @@ aclnnStatus PhaseOne(const char* api, int32_t null_code, uint64_t* workspace_siz
     }
     Result<Launch> launch = plan();
     if (!launch.ok()) return launch.status();
+    if (FindKernel(CurrentDeviceKind(), launch->kernel_id) == nullptr) {
+      return Status(code::kAclnnInnerFindKernel,
+                    Str(launch->op_name, ": the device ", CurrentSoc().soc_name,
+                        " has no kernel of it, SFMLA_DEVICE must be cpu"));
+    }
     *workspace_size = launch->workspace_bytes;
     *executor = NewExecutor(std::move(launch.value()));
     return Status::Ok();

@@ -18,6 +18,8 @@ struct KernelCall {
   // Address of element 0 of each operand in the operator's argument order (inputs, then outputs);
   // nullptr for an absent one.
   std::span<void* const> operands;
+  // How many bytes from there on belong to each operand; 0 for an absent one.
+  std::span<const uint64_t> operand_bytes;
   void* workspace = nullptr;
   uint64_t workspace_bytes = 0;
 };
@@ -27,7 +29,7 @@ struct KernelCall {
 // is touched.
 using KernelFn = Status (*)(const KernelCall& call);
 
-enum class DeviceKind : uint8_t { kCpu };
+enum class DeviceKind : uint8_t { kCpu, kAscend910b };
 
 // Where kernels make themselves known; runtime/kernel_registry.h is the implementation.
 class KernelSink {

@@ -80,6 +80,63 @@ Status ReadRules(const char* text, Settings* out) {
   return BadSetting("SFMLA_RULES", text, Str("one of ", allowed));
 }
 
+Status ReadCheck(const char* text, Settings* out) {
+  const std::string_view value = text;
+  if (value == "off") {
+    out->check = CheckLevel::kOff;
+  } else if (value == "strict") {
+    out->check = CheckLevel::kStrict;
+  } else if (value != "on") {
+    return BadSetting("SFMLA_CHECK", text, "off, on or strict");
+  }
+  return Status::Ok();
+}
+
+Status ReadEmulator(const char* (*get)(const char* name), EmulatorSettings* out) {
+  constexpr int kMaxCores = 36;  // records of a plan
+  if (const char* text = get("SFMLA_SIM_CORES")) {
+    const std::optional<uint64_t> value = ParsePositive(text);
+    if (!value || *value > kMaxCores) {
+      return BadSetting("SFMLA_SIM_CORES", text, Str("a whole number from 1 to ", kMaxCores));
+    }
+    out->cores = static_cast<int>(*value);
+  }
+  if (const char* text = get("SFMLA_SIM_SEED")) {
+    const std::optional<uint64_t> value = ParsePositive(text);
+    if (!value && std::string_view(text) != "0") {
+      return BadSetting("SFMLA_SIM_SEED", text, "a whole number from 0 on");
+    }
+    out->seed = value.value_or(0);
+  }
+  if (const char* text = get("SFMLA_SIM_CHECKS")) {
+    const std::string_view value = text;
+    if (value != "on" && value != "off") return BadSetting("SFMLA_SIM_CHECKS", text, "on or off");
+    out->checks = value == "on";
+  }
+  if (const char* text = get("SFMLA_SIM_TRACE")) out->trace_file = text;
+  return Status::Ok();
+}
+
+// Which device, and the rules of which product.
+Status ReadDevice(const char* (*get)(const char* name), Settings* out) {
+  if (const char* text = get("SFMLA_DEVICE")) {
+    const std::string_view value = text;
+    if (value != "cpu" && value != "ascend910b") {
+      return BadSetting("SFMLA_DEVICE", text, "cpu or ascend910b");
+    }
+    if (value == "ascend910b") out->device = DeviceKind::kAscend910b;
+  }
+  const bool emulated = out->device != DeviceKind::kCpu;
+  if (emulated) out->rules = "ascend910b";
+  if (const char* text = get("SFMLA_RULES")) {
+    SFMLA_RETURN_IF_ERROR(ReadRules(text, out));
+    if (emulated && out->rules != "ascend910b") {
+      return BadSetting("SFMLA_RULES", text, "ascend910b with SFMLA_DEVICE=ascend910b");
+    }
+  }
+  return ReadEmulator(get, &out->emulator);
+}
+
 // What programs set for a card, as far as it has a meaning here.
 Status ReadPlatformVariables(const char* (*get)(const char* name), Settings* out) {
   if (const char* text = get("ASCEND_RT_VISIBLE_DEVICES")) {
@@ -119,17 +176,8 @@ Result<Settings> ParseSettings(const char* (*get)(const char* name)) {
     }
     out.num_threads = static_cast<int>(*value);
   }
-  if (const char* text = get("SFMLA_CHECK")) {
-    const std::string_view value = text;
-    if (value == "off") {
-      out.check = CheckLevel::kOff;
-    } else if (value == "strict") {
-      out.check = CheckLevel::kStrict;
-    } else if (value != "on") {
-      return BadSetting("SFMLA_CHECK", text, "off, on or strict");
-    }
-  }
-  if (const char* text = get("SFMLA_RULES")) SFMLA_RETURN_IF_ERROR(ReadRules(text, &out));
+  if (const char* text = get("SFMLA_CHECK")) SFMLA_RETURN_IF_ERROR(ReadCheck(text, &out));
+  SFMLA_RETURN_IF_ERROR(ReadDevice(get, &out));
   if (const char* text = get("SFMLA_ISA")) {
     if (*text == '\0') return BadSetting("SFMLA_ISA", text, "the name of an instruction set");
     out.isa = text;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/kernel_call.h"
 #include "base/status.h"
 
 namespace sfmla {
@@ -16,11 +17,22 @@ enum class CheckLevel : uint8_t { kOff, kOn, kStrict };
 // The values of SFMLA_RULES: whose product rules the checks apply.
 inline constexpr std::string_view kRuleNames[] = {"cpu", "ascend910b", "ascend950"};
 
+// The emulated device; nothing of it matters to the CPU.
+struct EmulatorSettings {
+  int cores = 24;          // SFMLA_SIM_CORES: cube cores, 1 to 36, with two vector cores each
+  uint64_t seed = 0;       // SFMLA_SIM_SEED: 0 is program order, others pick among legal orders
+  bool checks = true;      // SFMLA_SIM_CHECKS = on | off
+  std::string trace_file;  // SFMLA_SIM_TRACE: where the last launch writes what ran when
+};
+
 struct Settings {
+  DeviceKind device = DeviceKind::kCpu;  // SFMLA_DEVICE = cpu | ascend910b
+  EmulatorSettings emulator;
   int num_threads = 1;  // SFMLA_NUM_THREADS; default: processors this process may run on
   CheckLevel check = CheckLevel::kOn;  // SFMLA_CHECK = off | on | strict
-  std::string rules = "cpu";           // SFMLA_RULES = cpu | ascend910b | ascend950
-  std::string isa;                     // SFMLA_ISA; empty: the best this processor runs
+  // SFMLA_RULES = cpu | ascend910b | ascend950; an emulated device has its own and takes no others
+  std::string rules = "cpu";
+  std::string isa;                   // SFMLA_ISA; empty: the best this processor runs
   uint64_t device_memory_bytes = 0;  // SFMLA_DEVICE_MEMORY, K/M/G suffix; default: physical memory
   // ASCEND_RT_VISIBLE_DEVICES: whether its first number is 0; without the variable it counts as so.
   bool device_is_visible = true;

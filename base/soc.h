@@ -18,4 +18,7 @@ struct SocTraits {
 // records than threads keep the load even when other processes use the machine.
 inline constexpr SocTraits kHostCpu{"HostCPU", 36, 72, 512};
 
+// Atlas A2, emulated. Its cores are as many as SFMLA_SIM_CORES says; this is the usual chip.
+inline constexpr SocTraits kAscend910b{"Ascend910B2", 24, 48, 512};
+
 }  // namespace sfmla

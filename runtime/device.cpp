@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdint>
 
 #include "base/format.h"
 #include "base/settings.h"
@@ -12,9 +14,11 @@
 namespace sfmla {
 namespace {
 
+constexpr int32_t kNoLimit = INT32_MAX;
+
 struct CoreLimits {
-  std::atomic<int32_t> cube{kHostCpu.cube_cores};
-  std::atomic<int32_t> vector{kHostCpu.vector_cores};
+  std::atomic<int32_t> cube{kNoLimit};
+  std::atomic<int32_t> vector{kNoLimit};
 };
 
 std::array<CoreLimits, kDeviceCount> g_limits;
@@ -29,13 +33,21 @@ Result<LimitedResource> FindResource(int32_t device, aclrtDevResLimitType type) 
   CoreLimits& limits = g_limits[static_cast<size_t>(device)];
   switch (type) {
     case ACL_RT_DEV_RES_CUBE_CORE:
-      return LimitedResource{&limits.cube, kHostCpu.cube_cores};
+      return LimitedResource{&limits.cube, CurrentSoc().cube_cores};
     case ACL_RT_DEV_RES_VECTOR_CORE:
-      return LimitedResource{&limits.vector, kHostCpu.vector_cores};
+      return LimitedResource{&limits.vector, CurrentSoc().vector_cores};
   }
   return Status(ACL_ERROR_INVALID_PARAM,
                 Str("type: ", static_cast<int>(type),
                     ", must be ACL_RT_DEV_RES_CUBE_CORE or ACL_RT_DEV_RES_VECTOR_CORE"));
+}
+
+SocTraits SocOfProcess() {
+  if (CurrentDeviceKind() == DeviceKind::kCpu) return kHostCpu;
+  SocTraits soc = kAscend910b;
+  soc.cube_cores = ProcessSettings()->emulator.cores;
+  soc.vector_cores = 2 * soc.cube_cores;
+  return soc;
 }
 
 int64_t LastLevelCacheBytes() {
@@ -45,9 +57,21 @@ int64_t LastLevelCacheBytes() {
 
 }  // namespace
 
-const SocTraits& CurrentSoc() { return kHostCpu; }
+DeviceKind CurrentDeviceKind() {
+  const Result<Settings>& settings = ProcessSettings();
+  return settings.ok() ? settings->device : DeviceKind::kCpu;
+}
 
-CoreCounts PlanningCores() { return {g_limits[0].cube.load(), g_limits[0].vector.load()}; }
+const SocTraits& CurrentSoc() {
+  static const SocTraits kSoc = SocOfProcess();
+  return kSoc;
+}
+
+CoreCounts PlanningCores() {
+  const SocTraits& soc = CurrentSoc();
+  return {std::min(g_limits[0].cube.load(), soc.cube_cores),
+          std::min(g_limits[0].vector.load(), soc.vector_cores)};
+}
 
 int32_t VisibleDeviceCount() {
   const Result<Settings>& settings = ProcessSettings();
@@ -78,13 +102,13 @@ Status SetCoreLimit(int32_t device, aclrtDevResLimitType type, uint32_t cores) {
 Result<uint32_t> CoreLimit(int32_t device, aclrtDevResLimitType type) {
   const Result<LimitedResource> resource = FindResource(device, type);
   if (!resource.ok()) return resource.status();
-  return static_cast<uint32_t>(resource.value().limit->load());
+  return static_cast<uint32_t>(std::min(resource.value().limit->load(), resource.value().cores));
 }
 
 void ClearCoreLimits(int32_t device) {
   CoreLimits& limits = g_limits[static_cast<size_t>(device)];
-  limits.cube.store(kHostCpu.cube_cores);
-  limits.vector.store(kHostCpu.vector_cores);
+  limits.cube.store(kNoLimit);
+  limits.vector.store(kNoLimit);
 }
 
 Result<int64_t> DeviceFact(int32_t device, aclrtDevAttr attribute) {
@@ -95,9 +119,9 @@ Result<int64_t> DeviceFact(int32_t device, aclrtDevAttr attribute) {
       return int64_t{settings->num_threads};
     case ACL_DEV_ATTR_AICORE_CORE_NUM:
     case ACL_DEV_ATTR_CUBE_CORE_NUM:
-      return int64_t{kHostCpu.cube_cores};
+      return int64_t{CurrentSoc().cube_cores};
     case ACL_DEV_ATTR_VECTOR_CORE_NUM:
-      return int64_t{kHostCpu.vector_cores};
+      return int64_t{CurrentSoc().vector_cores};
     case ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE:
       return static_cast<int64_t>(settings->device_memory_bytes);
     case ACL_DEV_ATTR_L2_CACHE_SIZE:

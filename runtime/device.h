@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "acl/acl_rt.h"
+#include "base/kernel_call.h"
 #include "base/soc.h"
 #include "base/status.h"
 
@@ -18,6 +19,10 @@ struct CoreCounts {
   int32_t cube = 0;
   int32_t vector = 0;
 };
+
+// What kind of device this process has; the CPU when the settings are wrong, which every call that
+// makes a context refuses.
+DeviceKind CurrentDeviceKind();
 
 // Traits of the device current on this thread (of device 0 when there is none: planning needs no
 // context).

@@ -68,10 +68,10 @@ std::optional<Allocation> FindAllocation(const void* address) {
   return in_slack ? std::nullopt : std::optional(block->allocation);
 }
 
-MemoryView::MemoryView() : checks_(!ChecksAreOff()), lock_(Memory().mutex) {}
+MemoryReader::MemoryReader() : checks_(!ChecksAreOff()), lock_(Memory().mutex) {}
 
-Status MemoryView::CheckAccessible(const char* what, const void* address, uint64_t bytes,
-                                   int32_t failure_code) const {
+Status MemoryReader::CheckAccessible(const char* what, const void* address, uint64_t bytes,
+                                     int32_t failure_code) const {
   if (bytes == 0 || !checks_) return Status::Ok();
   const Block* block = FindBlockLocked(Bits(address));
   if (block != nullptr) {
@@ -83,7 +83,7 @@ Status MemoryView::CheckAccessible(const char* what, const void* address, uint64
 
 Status CheckAccessible(const char* what, const void* address, uint64_t bytes,
                        int32_t failure_code) {
-  return MemoryView().CheckAccessible(what, address, bytes, failure_code);
+  return MemoryReader().CheckAccessible(what, address, bytes, failure_code);
 }
 
 Status CheckStaysInside(const char* what, const void* address, size_t bytes, int32_t failure_code) {

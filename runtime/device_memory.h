@@ -24,9 +24,9 @@ std::optional<Allocation> FindAllocation(const void* address);
 
 // Answers about several ranges under one lock; nothing is allocated or freed while it lives. Its
 // thread takes no other lock meanwhile.
-class MemoryView {
+class MemoryReader {
  public:
-  MemoryView();
+  MemoryReader();
 
   // Ok if [address, address + bytes) lies in one live allocation (or SFMLA_CHECK is off). Otherwise
   // `failure_code` and a sentence that begins with `what` and gives addresses and sizes.

@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "runtime/context.h"
+#include "runtime/device.h"
 #include "runtime/handle_table.h"
 #include "runtime/kernel_registry.h"
 #include "runtime/kernel_task.h"
@@ -114,7 +115,7 @@ Status Enqueue(Executor* executor, Call call, Stream* stream) {
   const Launch& launch = *executor->launch;
   SFMLA_RETURN_IF_ERROR(ReadAddresses(launch, executor->tensors, &call.data));
   if (launch.nothing_to_do) return Status::Ok();
-  call.kernel = FindKernel(DeviceKind::kCpu, launch.kernel_id);
+  call.kernel = FindKernel(CurrentDeviceKind(), launch.kernel_id);
   if (call.kernel == nullptr) {
     return Status(ACLNN_ERR_INNER_FIND_KERNEL_ERROR,
                   Str(launch.op_name, ": no kernel '", launch.kernel_id, "' for this device"));

@@ -86,16 +86,16 @@ std::shared_ptr<const Task> Graph::TaskOf(size_t node) const {
 
 std::string_view Graph::NameOfNode(size_t node) const { return TaskOf(node)->name; }
 
-// The earliest node that may run; if all that could wait for an event from outside, the number of
-// nodes. Capture order is one possible order, so without such waits it is the one that is taken.
-size_t Graph::NextNode(const std::vector<bool>& done, size_t first, bool skip_work) const {
+// The earliest node that may run; without a task if all that could wait for an event from outside.
+// Capture order is one possible order, so without such waits it is the one that is taken.
+Graph::Step Graph::NextStep(const std::vector<bool>& done, size_t first, bool skip_work) const {
   const auto is_done = [&](const std::optional<size_t>& node) { return !node || done[*node]; };
   for (size_t i = first; i < nodes_.size(); ++i) {
     if (done[i] || !is_done(nodes_[i].previous) || !is_done(nodes_[i].after)) continue;
-    const std::shared_ptr<const Task> task = TaskOf(i);
-    if (skip_work || !task->is_ready || task->is_ready()) return i;
+    std::shared_ptr<const Task> task = TaskOf(i);
+    if (skip_work || !task->is_ready || task->is_ready()) return {i, std::move(task)};
   }
-  return nodes_.size();
+  return {};
 }
 
 void Graph::Replay(Stream* stream) {
@@ -104,16 +104,15 @@ void Graph::Replay(Stream* stream) {
   size_t first = 0;
   while (first < nodes_.size()) {
     const bool skip_work = stream->SkipsWork();
-    const size_t node = NextNode(done, first, skip_work);
-    if (node == nodes_.size()) {
+    const Step step = NextStep(done, first, skip_work);
+    if (step.task == nullptr) {
       std::this_thread::sleep_for(kPollInterval);
       continue;
     }
-    const std::shared_ptr<const Task> task = TaskOf(node);
-    if (task->run && (task->kind == Task::Kind::kRecord || !skip_work)) {
-      stream->KeepError(RunGuarded(*task));
+    if (step.task->run && (step.task->kind == Task::Kind::kRecord || !skip_work)) {
+      stream->KeepError(RunGuarded(*step.task));
     }
-    done[node] = true;
+    done[step.node] = true;
     while (first < nodes_.size() && done[first]) ++first;
   }
 }

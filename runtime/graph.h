@@ -75,9 +75,14 @@ class Graph {
     std::shared_ptr<const Task> task;
   };
 
+  struct Step {
+    size_t node = 0;
+    std::shared_ptr<const Task> task;
+  };
+
   std::shared_ptr<const Task> TaskOf(size_t node) const;
   std::optional<size_t> LastOf(int32_t stream_id) const;
-  size_t NextNode(const std::vector<bool>& done, size_t first, bool skip_work) const;
+  Step NextStep(const std::vector<bool>& done, size_t first, bool skip_work) const;
 
   const aclrtContext context_;
   const uint32_t id_;

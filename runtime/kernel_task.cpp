@@ -20,7 +20,7 @@ Status Inside(const Launch& launch, const Status& status) {
 Status CheckMemory(const Call& call) {
   constexpr int32_t kCode = ACL_ERROR_RT_AICORE_EXCEPTION;
   const Launch& launch = *call.launch;
-  const MemoryView memory;
+  const MemoryReader memory;
   for (size_t i = 0; i < launch.operands.size(); ++i) {
     const Operand& operand = launch.operands[i];
     if (!operand.present() || !operand.used) continue;
@@ -51,8 +51,12 @@ Status Execute(const Call& call) {
   SFMLA_RETURN_IF_ERROR(CheckMemory(call));
   const DeviceAccess access;
   std::array<void*, kMaxOperands> first_elements{};
+  std::array<uint64_t, kMaxOperands> bytes{};
   for (size_t i = 0; i < launch.operands.size(); ++i) {
-    first_elements[i] = FirstElement(launch.operands[i], call.data[i]);
+    const Operand& operand = launch.operands[i];
+    first_elements[i] = FirstElement(operand, call.data[i]);
+    if (first_elements[i] == nullptr) continue;
+    bytes[i] = static_cast<uint64_t>(operand.covered.end - operand.covered.first);
   }
   for (const ContiguousCopy& copy : launch.copies) {
     TensorDesc desc = launch.operands[copy.operand].desc;
@@ -60,10 +64,12 @@ Status Execute(const Call& call) {
     std::byte* slice = call.workspace + copy.workspace_offset;
     GatherContiguous(desc, slice);
     first_elements[copy.operand] = slice;
+    bytes[copy.operand] = static_cast<uint64_t>(desc.num_elements() * DataTypeBytes(desc.dtype));
   }
   KernelCall kernel_call;
   kernel_call.tiling = launch.tiling;
   kernel_call.operands = std::span(first_elements.data(), launch.operands.size());
+  kernel_call.operand_bytes = std::span(bytes.data(), launch.operands.size());
   kernel_call.workspace = call.workspace;
   kernel_call.workspace_bytes = call.workspace_bytes;
   Status status = call.kernel(kernel_call);

@@ -155,8 +155,9 @@ Status Stream::TakeError() {
 }
 
 void Stream::KeepError(Status error) {
+  if (error.ok()) return;
   std::lock_guard lock(mutex_);
-  if (!error.ok() && error_.ok()) error_ = std::move(error);
+  if (error_.ok()) error_ = std::move(error);
 }
 
 void Stream::SetStopOnFailure(bool stop) {

@@ -36,7 +36,7 @@ Result<ViewBytes> CoveredBytes(const TensorDesc& desc) {
   return ViewBytes{*begin, *end, *start, element_bytes};
 }
 
-Status CheckViewMemory(const MemoryView& memory, const char* name, const void* data,
+Status CheckViewMemory(const MemoryReader& memory, const char* name, const void* data,
                        const ViewBytes& view, int32_t code) {
   if (data == nullptr || view.begin == view.end) return Status::Ok();
   if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(view.element_bytes) != 0) {

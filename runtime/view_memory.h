@@ -25,7 +25,7 @@ Result<ViewBytes> CoveredBytes(const TensorDesc& desc);
 // Ok if `data` is a multiple of the element size and all elements lie in one live allocation; a
 // view without address or elements is. Whole views only: what part of it a kernel reads is the
 // kernel's business. Otherwise `code` and a sentence that begins with `name`.
-Status CheckViewMemory(const MemoryView& memory, const char* name, const void* data,
+Status CheckViewMemory(const MemoryReader& memory, const char* name, const void* data,
                        const ViewBytes& view, int32_t code);
 
 }  // namespace sfmla

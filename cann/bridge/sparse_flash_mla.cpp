@@ -47,7 +47,7 @@ Refusal PlanCall(const SparseFlashMlaCall& call, int64_t groups, SparseFlashMlaP
     return RefusalOf(Refuse("q: no query rows, a launch must have at least one"));
   }
   // A host without threads: what remains of its plan is what does not depend on the device.
-  const CpuTarget no_threads{0, 1, kDeviceTileTokens};
+  const AttentionTarget no_threads{0, 1, kDeviceTileTokens};
   const Launch launch = PlanSparseFlashMla(args, problem.value(), no_threads);
   AttentionTiling& host = plan->tiling.call;
   std::memcpy(&host, launch.tiling.data(), sizeof(host));

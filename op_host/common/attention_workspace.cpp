@@ -7,6 +7,7 @@
 #include "base/thread_pool.h"
 #include "op_kernel/arch/cpu/tile_kernels.h"
 #include "op_kernel/common/attention_tiling.h"
+#include "op_kernel/common/device_tiling.h"
 #include "op_kernel/common/row_attention.h"
 #include "op_kernel/common/schedule.h"
 #include "runtime/device.h"
@@ -21,7 +22,7 @@ int64_t SplitSlots(const AttentionProblem& problem) {
   return std::min(rows * RowBlocks::kMaxChunks, kMaxSplitSlots);
 }
 
-AttentionWorkspace PlanWorkspace(const AttentionProblem& problem, const CpuTarget& target,
+AttentionWorkspace PlanWorkspace(const AttentionProblem& problem, const AttentionTarget& target,
                                  WorkspaceSum* sum) {
   const int64_t padded_heads = AlignUp(problem.rules.heads, target.head_alignment);
   AttentionWorkspace out;
@@ -52,16 +53,18 @@ AttentionTiling TilingOf(const AttentionProblem& problem) {
 
 }  // namespace
 
-Result<CpuTarget> ProcessCpuTarget() {
+Result<AttentionTarget> ProcessAttentionTarget() {
   const Result<const TileKernels*>& kernels = ProcessTileKernels();
   if (!kernels.ok()) return kernels.status();
-  return CpuTarget{ProcessThreadPool().num_threads(), kernels.value()->head_alignment,
-                   CurrentSoc().kv_block_tokens};
+  const SocTraits& soc = CurrentSoc();
+  const bool is_cpu = CurrentDeviceKind() == DeviceKind::kCpu;
+  return AttentionTarget{ProcessThreadPool().num_threads(), kernels.value()->head_alignment,
+                         soc.kv_block_tokens, is_cpu ? 0 : soc.cube_cores};
 }
 
 Launch PlanAttention(const AttentionOperator& op, std::span<const OperandArg> operands,
                      std::span<const OperandUse> uses, const AttentionProblem& problem,
-                     const CpuTarget& target) {
+                     const AttentionTarget& target) {
   Launch out;
   out.op_name = op.op_name;
   out.kernel_id = op.kernel_id;
@@ -73,6 +76,13 @@ Launch PlanAttention(const AttentionOperator& op, std::span<const OperandArg> op
   AddOperands(operands, uses, &workspace, &out);
   AttentionTiling tiling = TilingOf(problem);
   tiling.block_tokens = static_cast<int32_t>(target.block_tokens);
+  if (target.device_groups > 0) {
+    const DeviceWorkspace device = PlanDeviceWorkspace(problem.rules, target.device_groups,
+                                                       SplitSlots(problem), workspace.bytes());
+    out.tiling = TilingBytes(AttentionDeviceTiling{tiling, device});
+    out.workspace_bytes = static_cast<uint64_t>(device.bytes);
+    return out;
+  }
   tiling.workspace = PlanWorkspace(problem, target, &workspace);
   out.tiling = TilingBytes(tiling);
   out.workspace_bytes = static_cast<uint64_t>(workspace.bytes());

@@ -14,14 +14,16 @@
 namespace sfmla {
 
 // What planning asks of the device that will run the kernel.
-struct CpuTarget {
+struct AttentionTarget {
   int64_t threads = 1;
   int64_t head_alignment = 1;  // lanes that the heads are padded to
   int64_t block_tokens = 512;
+  // Groups of cores of a device whose kernel gets an AttentionDeviceTiling; 0: the CPU.
+  int64_t device_groups = 0;
 };
 
 // The target of this process, or the sentence about a wrong environment variable.
-Result<CpuTarget> ProcessCpuTarget();
+Result<AttentionTarget> ProcessAttentionTarget();
 
 // Who is called: its name in the text of stream errors, and its kernel.
 struct AttentionOperator {
@@ -31,6 +33,6 @@ struct AttentionOperator {
 
 Launch PlanAttention(const AttentionOperator& op, std::span<const OperandArg> operands,
                      std::span<const OperandUse> uses, const AttentionProblem& problem,
-                     const CpuTarget& target);
+                     const AttentionTarget& target);
 
 }  // namespace sfmla

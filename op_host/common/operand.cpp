@@ -179,7 +179,7 @@ Status CheckContiguous(const OperandArg& operand) {
 Status CheckData(const OperandArg& operand) {
   const Result<ViewBytes> covered = CoveredBytes(operand.desc);
   if (!covered.ok()) return Refuse(Str(operand.name, ": ", covered.status().text()));
-  return CheckViewMemory(MemoryView(), operand.name, operand.desc.data, covered.value(),
+  return CheckViewMemory(MemoryReader(), operand.name, operand.desc.data, covered.value(),
                          code::kAclnnParamInvalid);
 }
 

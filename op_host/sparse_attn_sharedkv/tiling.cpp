@@ -5,7 +5,8 @@
 
 namespace sfmla {
 
-Launch PlanSparseAttnSharedkv(const SparseAttnSharedkvProblem& problem, const CpuTarget& target) {
+Launch PlanSparseAttnSharedkv(const SparseAttnSharedkvProblem& problem,
+                              const AttentionTarget& target) {
   return PlanAttention({"aclnnSparseAttnSharedkv", kSparseAttnSharedkvKernel}, problem.operands,
                        problem.uses, problem, target);
 }

@@ -7,6 +7,7 @@
 
 namespace sfmla {
 
-Launch PlanSparseAttnSharedkv(const SparseAttnSharedkvProblem& problem, const CpuTarget& target);
+Launch PlanSparseAttnSharedkv(const SparseAttnSharedkvProblem& problem,
+                              const AttentionTarget& target);
 
 }  // namespace sfmla

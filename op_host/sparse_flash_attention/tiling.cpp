@@ -7,7 +7,7 @@ namespace sfmla {
 
 Launch PlanSparseFlashAttention(const SparseFlashAttentionArgs& args,
                                 const SparseFlashAttentionProblem& problem,
-                                const CpuTarget& target) {
+                                const AttentionTarget& target) {
   return PlanAttention({args.op_name, kSparseFlashAttentionKernel}, args.operands, problem.uses,
                        problem, target);
 }

@@ -10,6 +10,6 @@ namespace sfmla {
 
 Launch PlanSparseFlashAttention(const SparseFlashAttentionArgs& args,
                                 const SparseFlashAttentionProblem& problem,
-                                const CpuTarget& target);
+                                const AttentionTarget& target);
 
 }  // namespace sfmla

@@ -6,7 +6,7 @@
 namespace sfmla {
 
 Launch PlanSparseFlashMla(const SparseFlashMlaArgs& args, const SparseFlashMlaProblem& problem,
-                          const CpuTarget& target) {
+                          const AttentionTarget& target) {
   return PlanAttention({"aclnnSparseFlashMla", kSparseFlashMlaKernel}, args.operands, problem.uses,
                        problem, target);
 }

@@ -9,6 +9,6 @@
 namespace sfmla {
 
 Launch PlanSparseFlashMla(const SparseFlashMlaArgs& args, const SparseFlashMlaProblem& problem,
-                          const CpuTarget& target);
+                          const AttentionTarget& target);
 
 }  // namespace sfmla

@@ -9,6 +9,15 @@
 
 namespace sfmla {
 
+// What the extents of a call say about its lengths; the tensors are still to be filled in.
+inline LengthTensors LengthTensorsOf(const AttentionTiling& tiling) {
+  LengthTensors out(tiling.rules, tiling.batch);
+  out.query_extent = tiling.query_extent;
+  out.ori_extent = tiling.ori.tokens;
+  out.cmp_extent = tiling.cmp.tokens;
+  return out;
+}
+
 // Everything but tensors and names.
 inline AttentionCall AttentionCallOf(const AttentionTiling& tiling, const KernelCall& call) {
   AttentionCall out;
@@ -17,10 +26,7 @@ inline AttentionCall AttentionCallOf(const AttentionTiling& tiling, const Kernel
   out.softmax_scale = tiling.softmax_scale;
   out.block_tokens = tiling.block_tokens;
   out.query_rows = tiling.query_rows;
-  out.lengths = LengthTensors(tiling.rules, tiling.batch);
-  out.lengths.query_extent = tiling.query_extent;
-  out.lengths.ori_extent = tiling.ori.tokens;
-  out.lengths.cmp_extent = tiling.cmp.tokens;
+  out.lengths = LengthTensorsOf(tiling);
   out.ori.geometry = tiling.ori;
   out.cmp.geometry = tiling.cmp;
   out.ori_rope.geometry = tiling.ori_rope;

@@ -2,6 +2,7 @@
 #include "op_kernel/sparse_flash_mla/cpu_kernel.h"
 
 #include "op_kernel/common/attention_operands.h"
+#include "op_kernel/sparse_flash_mla/length_operands.h"
 #include "op_kernel/sparse_flash_mla/tiling_data.h"
 #include "op_kernel/sparse_flash_mla_metadata/check_metadata.h"
 
@@ -9,16 +10,6 @@ namespace sfmla {
 namespace {
 
 using namespace smla_operand;
-
-void SetLengths(const KernelOperands& operands, LengthTensors* out) {
-  out->cu_seqlens_q = operands.Integers(kCuSeqlensQ);
-  out->cu_seqlens_ori_kv = operands.Integers(kCuSeqlensOriKv);
-  out->cu_seqlens_cmp_kv = operands.Integers(kCuSeqlensCmpKv);
-  out->seqused_q = operands.Integers(kSequsedQ);
-  out->seqused_ori_kv = operands.Integers(kSequsedOriKv);
-  out->seqused_cmp_kv = operands.Integers(kSequsedCmpKv);
-  out->cmp_residual_kv = operands.Integers(kCmpResidualKv);
-}
 
 AttentionCall CallOf(const KernelCall& call) {
   const KernelOperands operands(call);

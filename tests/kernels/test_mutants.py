@@ -35,8 +35,9 @@ def restore_tree() -> None:
     for source in sorted((ROOT / "op_kernel").rglob("*")):
         target = TREE / source.relative_to(ROOT)
         if source.is_dir():
-            target.mkdir(parents=True, exist_ok=True)
-        elif not target.exists() or target.read_bytes() != source.read_bytes():
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or target.read_bytes() != source.read_bytes():
             shutil.copyfile(source, target)
 
 

@@ -280,7 +280,7 @@ TEST_CASE("shared kv check: strides from the view, and from the attributes") {
   CHECK(given.ori.outer_stride == 140 * 512);
   CHECK(given.cmp.outer_stride == 32 * 512);
   // What phase two checks against the allocation.
-  CHECK(PlanSparseAttnSharedkv(given, CpuTarget()).operands[kOriKv].desc.strides[0] == 140 * 512);
+  CHECK(PlanSparseAttnSharedkv(given, AttentionTarget()).operands[kOriKv].desc.strides[0] == 140 * 512);
   for (const int64_t stride : {-1, 1, 128 * 512 - 1}) {
     judge.Refused([&](Call& c) { c.ori_kv_stride = stride; }, kInvalid,
                   "ori_kv_stride: " + std::to_string(stride) +
@@ -301,7 +301,7 @@ TEST_CASE("shared kv check: no query rows, nothing to do") {
     c.Replace(kAttnOut, ACL_BF16, {0, 64, 512});
     c.MakeWindowOnly();
   });
-  CHECK(PlanSparseAttnSharedkv(problem, CpuTarget()).nothing_to_do);
+  CHECK(PlanSparseAttnSharedkv(problem, AttentionTarget()).nothing_to_do);
 }
 
 TEST_CASE("shared kv check: rules of the products") {

@@ -15,7 +15,7 @@ namespace {
 using namespace smla_operand;
 using test::Call;
 
-constexpr CpuTarget kTarget{.threads = 3, .head_alignment = 16, .block_tokens = 512};
+constexpr AttentionTarget kTarget{.threads = 3, .head_alignment = 16, .block_tokens = 512};
 
 Launch Plan(const Call& call) {
   const auto problem = CheckSparseFlashMla(call, AllProductRules().front());

@@ -224,7 +224,7 @@ TEST_CASE_TEMPLATE("atomic addition to GM", T, float, half, bfloat16_t, int32_t,
   }
 }
 
-TEST_CASE("contract") {
+TEST_CASE("contract of DataCopy and DataCopyPad") {
   std::vector<half> gm = Counting<half>(4096);
   const std::vector<GmRange> ranges = {Range(gm, kInOut)};
   const auto vector_fault = [&](const char* text, const std::function<void()>& kernel) {
@@ -273,6 +273,14 @@ TEST_CASE("contract") {
     AscendC::SetAtomicAdd<float>();
     AscendC::DataCopy(Gm(gm), Ub<half>(0, 64), 64);
   });
+}
+
+TEST_CASE("contract of the ND to NZ form") {
+  std::vector<half> gm = Counting<half>(4096);
+  const std::vector<GmRange> ranges = {Range(gm, kInOut)};
+  const auto cube_fault = [&](const char* text, const std::function<void()>& kernel) {
+    ExpectCubeFault(text, kernel, ranges);
+  };
   const auto nz = [&](const Nd2NzParams& params, uint32_t address = 0) {
     return [&gm, params, address] { AscendC::DataCopy(L1<half>(address, 1024), Gm(gm), params); };
   };
