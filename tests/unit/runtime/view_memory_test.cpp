@@ -44,7 +44,8 @@ TEST_CASE_FIXTURE(OnDevice, "a view must be aligned to its elements and stay in 
   REQUIRE(aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS);
   const auto check = [](void* data, std::vector<int64_t> dims) {
     const Result<ViewBytes> covered = CoveredBytes(View(std::move(dims), {1}, 0));
-    return CheckViewMemory(MemoryReader(), "q", data, covered.value(), ACL_ERROR_RT_AICORE_EXCEPTION);
+    return CheckViewMemory(MemoryReader(), "q", data, covered.value(),
+                           ACL_ERROR_RT_AICORE_EXCEPTION);
   };
   auto* bytes = static_cast<char*>(memory);
   CHECK(check(bytes, {16}).ok());

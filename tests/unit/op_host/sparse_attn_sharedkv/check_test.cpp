@@ -280,7 +280,8 @@ TEST_CASE("shared kv check: strides from the view, and from the attributes") {
   CHECK(given.ori.outer_stride == 140 * 512);
   CHECK(given.cmp.outer_stride == 32 * 512);
   // What phase two checks against the allocation.
-  CHECK(PlanSparseAttnSharedkv(given, AttentionTarget()).operands[kOriKv].desc.strides[0] == 140 * 512);
+  CHECK(PlanSparseAttnSharedkv(given, AttentionTarget()).operands[kOriKv].desc.strides[0] ==
+        140 * 512);
   for (const int64_t stride : {-1, 1, 128 * 512 - 1}) {
     judge.Refused([&](Call& c) { c.ori_kv_stride = stride; }, kInvalid,
                   "ori_kv_stride: " + std::to_string(stride) +
