@@ -13,8 +13,7 @@ inline double Seconds(clockid_t clock) {
 }
 
 inline double WallSeconds() { return Seconds(CLOCK_MONOTONIC); }
-// Processor time, which other processes cannot stretch: of the calling thread, of all threads.
+// Processor time of the calling thread, which other processes cannot stretch.
 inline double ThreadSeconds() { return Seconds(CLOCK_THREAD_CPUTIME_ID); }
-inline double ProcessSeconds() { return Seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
 }  // namespace sfmla::bench

@@ -2,7 +2,7 @@
 """Builds the C++ unit tests in build/cpp-tests-VARIANT and runs them.
 
 SFMLA_TEST_VARIANTS=clang,address,thread,aarch64 adds a build with that compiler, with these
-sanitizers, and a cross build whose kernel tests run under qemu-user.
+sanitizers and assertions, and a cross build whose kernel tests run under qemu-user.
 """
 
 import os
@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+WITH_ASSERTIONS = ["-DCMAKE_C_FLAGS_RELEASE=-O2", "-DCMAKE_CXX_FLAGS_RELEASE=-O2"]
 CMAKE_OPTIONS = {
     "plain": [],
     "clang": ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++"],
-    "address": ["-DSFMLA_SANITIZE=address,undefined"],
-    "thread": ["-DSFMLA_SANITIZE=thread"],
+    "address": ["-DSFMLA_SANITIZE=address,undefined", *WITH_ASSERTIONS],
+    "thread": ["-DSFMLA_SANITIZE=thread", *WITH_ASSERTIONS],
     "aarch64": [f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/aarch64-linux-gnu.cmake"],
 }
 VARIANTS = ["plain", *filter(None, os.environ.get("SFMLA_TEST_VARIANTS", "").split(","))]

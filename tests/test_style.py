@@ -17,6 +17,7 @@ CPP_FOLDERS = (
     "op_kernel",
     "aclnn_api",
     "bench",
+    "cann",
     "samples",
     "tests",
 )

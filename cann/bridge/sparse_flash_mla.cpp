@@ -5,10 +5,10 @@
 
 #include "cann/bridge/call_parts.h"
 #include "cann/sparse_flash_mla/signature.h"
+#include "op_host/common/attention_checks.h"
 #include "op_host/sparse_flash_mla/check.h"
-#include "op_host/sparse_flash_mla/infer_shape.h"
 #include "op_host/sparse_flash_mla/tiling.h"
-#include "op_kernel/sparse_flash_mla/emulated_kernel.h"
+#include "op_kernel/sparse_flash_mla/tiling_data.h"
 
 namespace sfmla::cann {
 namespace {
@@ -63,7 +63,7 @@ std::vector<int64_t> LseDims(const std::vector<int64_t>& q_dims, const char* lay
   const size_t rank = layout.ok() && layout.value() == Layout::kBsnd ? 4 : 3;
   if (!layout.ok() || q_dims.size() != rank) return q_dims;
   std::vector<int64_t> out;
-  for (const Axis axis : LseAxes(layout.value())) {
+  for (const Axis axis : StatisticsAxes(layout.value())) {
     if (axis == Axis::kN2) {
       out.push_back(1);
     } else if (axis == Axis::kG) {

@@ -4,7 +4,6 @@
 #include "base/format.h"
 #include "op_host/common/attention_checks.h"
 #include "op_host/common/operand_table.h"
-#include "op_host/sparse_flash_mla/infer_shape.h"
 #include "op_host/sparse_flash_mla/product_check.h"
 #include "op_kernel/common/schedule_records.h"
 
@@ -181,7 +180,7 @@ Result<SparseFlashMlaProblem> Checker::Run() {
     SFMLA_RETURN_IF_ERROR(
         CheckCaches(&table_, {kQ, kOriKv, kOriBlockTable, kCmpKv, kCmpBlockTable}, &problem_));
     SFMLA_RETURN_IF_ERROR(CheckSinksAndOutputs(&table_, {kQ, kSinks, kAttnOut, kSoftmaxLse},
-                                               LseAxes(problem_.rules.layout_q), problem_));
+                                               StatisticsAxes(problem_.rules.layout_q), problem_));
     SFMLA_RETURN_IF_ERROR(CheckProduct(product_, args_, problem_));
     return table_.CheckUsedData();
   };

@@ -9,9 +9,6 @@
 
 namespace sfmla {
 
-inline constexpr uint64_t kFloat16TilingKey = 0;
-inline constexpr uint64_t kBfloat16TilingKey = 1;
-
 // One core's program. `operands` by smla_operand::Slot, nullptr where the call has none;
 // `workspace` and `tiling`, the bytes of an AttentionDeviceTiling, as the kernel gets them.
 void RunSparseFlashMlaKernel(std::span<void* const> operands, void* workspace, void* tiling);

@@ -8,6 +8,10 @@ namespace sfmla {
 
 using SparseFlashMlaTiling = AttentionTiling;
 
+// Which variant of the Ascend C kernel runs.
+inline constexpr uint64_t kFloat16TilingKey = 0;
+inline constexpr uint64_t kBfloat16TilingKey = 1;
+
 // Operand slots, in the order of the C arguments.
 namespace smla_operand {
 enum Slot : int {
