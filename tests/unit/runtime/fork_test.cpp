@@ -106,7 +106,7 @@ void UseLibrary(Steps* steps) {
 }
 
 // Makes, uses and ends objects of all kinds until told to stop.
-void UseEverything(const std::atomic<bool>& stop) {
+[[maybe_unused]] void UseEverything(const std::atomic<bool>& stop) {
   REQUIRE(aclrtSetDevice(0) == ACL_SUCCESS);
   while (!stop) {
     Steps steps;
@@ -129,6 +129,8 @@ void UseEverything(const std::atomic<bool>& stop) {
 
 }  // namespace
 
+// The allocator of AddressSanitizer leaves its locks as they are in the child.
+#if !defined(__SANITIZE_ADDRESS__)
 TEST_CASE_FIXTURE(OnDevice, "fork: a child works, whatever other threads were doing") {
   constexpr int kForks = 200;
   std::atomic<bool> stop{false};
@@ -138,6 +140,7 @@ TEST_CASE_FIXTURE(OnDevice, "fork: a child works, whatever other threads were do
   stop = true;
   for (std::thread& thread : threads) thread.join();
 }
+#endif
 
 TEST_CASE_FIXTURE(ScaleCase, "fork: what has threads or waits is refused in the child") {
   const OwnedStream stream;
