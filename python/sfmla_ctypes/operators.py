@@ -61,7 +61,7 @@ class Operator:
     planner: Planner | None
     call: type[Any]  # the dataclass of its arguments, one of reference.AnyCall
     reference: Callable[..., tuple[Array, ...]]
-    judge: Callable[[Outputs, tuple[Array, ...]], list[Verdict]]
+    judge: Callable[..., list[Verdict]]  # outputs, what the reference gives, rounds_weights=False
     outputs: Mapping[str, str]
     statistic_shape: Callable[[tuple[int, ...], bool], tuple[int, ...]]
     flop_per_key_and_head: int
@@ -153,18 +153,23 @@ def _as_query(query: tuple[int, ...], _is_packed: bool) -> tuple[int, ...]:
     return (*query[:-1], 1)
 
 
-def _judge_lse(found: Outputs, expected: tuple[Array, ...]) -> list[Verdict]:
+def _judge_lse(
+    found: Outputs, expected: tuple[Array, ...], rounds_weights: bool = False
+) -> list[Verdict]:
     attention, lse = expected
-    verdicts = [judge_attn_out(found["attn_out"], attention, lse)]
+    verdicts = [judge_attn_out(found["attn_out"], attention, lse, rounds_weights=rounds_weights)]
     if "softmax_lse" in found:
         verdicts.append(judge_softmax_lse(found["softmax_lse"], lse))
     return verdicts
 
 
-def _judge_statistics(found: Outputs, expected: tuple[Array, ...]) -> list[Verdict]:
+def _judge_statistics(
+    found: Outputs, expected: tuple[Array, ...], rounds_weights: bool = False
+) -> list[Verdict]:
     attention, largest, total = expected
     lse = log_sum_exp(largest, total)
-    verdicts = [judge_attn_out(found["attention_out"], attention, lse, "attention_out")]
+    attention_out = found["attention_out"]
+    verdicts = [judge_attn_out(attention_out, attention, lse, "attention_out", rounds_weights)]
     if "softmax_max" in found:
         verdicts += judge_softmax((found["softmax_max"], found["softmax_sum"]), (largest, total))
     return verdicts

@@ -63,6 +63,13 @@ def test_mutant_names_one_place(mutant: Mutant) -> None:
     assert mutant.old != mutant.new
 
 
+def test_documentation_lists_all_mutants() -> None:
+    text = (ROOT / "docs" / "emulator.md").read_text()
+    table = text.split("<!-- mutants -->\n")[1].split("<!-- /mutants -->")[0]
+    head = ["| mistake | in | caught by |", "| --- | --- | --- |"]
+    assert table.splitlines() == head + [mutant.row for mutant in MUTANTS]
+
+
 @pytest.mark.skipif(
     not os.environ.get("SFMLA_TEST_MUTANTS"), reason="takes long: set SFMLA_TEST_MUTANTS"
 )

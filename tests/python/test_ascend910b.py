@@ -77,6 +77,23 @@ def test_bits_over_cores_and_seeds(program_order: Outputs, tmp_path: Path, cores
             assert np.array_equal(bits, program_order[name]), (name, cores, seed)
 
 
+def test_device_tells_its_name_and_cores() -> None:
+    ask = "from sfmla_ctypes import Device; print(Device().name, *Device().cores)"
+    assert on_device("-c", ask).stdout == "Ascend910B2 24 48\n"
+    assert on_device("-c", ask, SFMLA_SIM_CORES="5").stdout == "Ascend910B2 5 10\n"
+
+
+def test_rules_of_the_product_refuse() -> None:
+    command = f"import sys; sys.path[:0] = {[str(WORKER.parents[1]), str(WORKER.parent)]}\n" + (
+        "from operator_calls import attend\n"
+        "from reference.cases import Case, build\n"
+        "attend(build(Case(heads=12)))\n"
+    )
+    done = on_device("-c", command)
+    assert "AclParamError" in done.stderr
+    assert "must be a power of two" in done.stderr
+
+
 FAULTS = """
 import sys
 sys.path[:0] = [{tests!r}, {tests!r} + "/python"]
@@ -114,8 +131,15 @@ def test_faults_reach_the_caller_and_the_next_call_works() -> None:
 
 
 OTHERS = """
-import ctypes, sfmla_ctypes, numpy as np
+import sfmla_ctypes, numpy as np
 q = np.zeros((1, 4, 512), np.float16)
+try:
+    sfmla_ctypes.sparse_attn_sharedkv(
+        q[None], ori_kv=q[None, :, :1], sinks=np.zeros(4, np.float32), softmax_scale=1.0,
+        metadata=np.zeros(1024, np.int32), ori_mask_mode=4, ori_win_left=127, ori_win_right=0,
+        layout_q="BSND", layout_kv="BSND")
+except sfmla_ctypes.AclError as error:
+    print(error.code, error)
 try:
     sfmla_ctypes.sparse_flash_attention(
         q, q[:, :1], q[:, :1], np.zeros((1, 1, 1), np.int32), 1.0, query_rope=q[..., :64].copy(),
@@ -129,8 +153,12 @@ except sfmla_ctypes.AclError as error:
 def test_operators_without_a_kernel_are_refused_in_phase_one() -> None:
     done = on_device("-c", OTHERS)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.startswith("561003 ")
-    assert "the device Ascend910B2 has no kernel of it, SFMLA_DEVICE must be cpu" in done.stdout
+    refusals = done.stdout.splitlines()
+    assert len(refusals) == 2
+    for refusal, name in zip(refusals, ("SparseAttnSharedkv", "SparseFlashAttention"), strict=True):
+        assert refusal.startswith("561003 ")
+        assert "the device Ascend910B2 has no kernel of it, SFMLA_DEVICE must be cpu" in refusal
+        assert f"aclnn{name}" in refusal
 
 
 @pytest.mark.parametrize(

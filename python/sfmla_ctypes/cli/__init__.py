@@ -2,7 +2,8 @@
 """The command ``sfmla``: one file per sub-command, thin over the package.
 
 Exit codes: 0 success; 1 the answer is no: numbers that differ from the reference, a workload slower
-than the one compared with, a cliff; 2 input that was refused, with one sentence on standard error.
+than the one compared with, a cliff, a fault of an emulated core; 2 input that was refused, with one
+sentence on standard error.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from .demo import demo
 from .info import info
 from .plan import plan
 from .run import run
+from .sim import sim
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -24,5 +26,5 @@ def main() -> None:
     """Sparse attention over latent KV caches, on this machine's processor."""
 
 
-for command in (demo, case, run, plan, info, bench):
+for command in (demo, case, run, sim, plan, info, bench):
     main.add_command(command)

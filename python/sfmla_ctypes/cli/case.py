@@ -3,80 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from ..case_arrays import DTYPES, Arguments
+from ..case_arrays import Arguments
 from ..case_files import check_suffix, save_arrays
-from ..cases import (
-    LAYOUTS_KV,
-    LAYOUTS_Q,
-    OPERATORS,
-    CaseSpec,
-    build_case,
-    case_names,
-    named_case,
-    resize,
-)
-from .options import FILE
+from ..cases import CaseSpec, build_case, case_names, named_case
+from .options import FILE, changed_spec, spec_options
 from .output import json_option, print_json, print_table, waiting
 from .refusals import as_refusals
-
-
-def _token_counts(
-    context: click.Context, parameter: click.Parameter, text: str | None
-) -> tuple[int, ...] | None:
-    """One length, or one per request separated by commas."""
-    if text is None:
-        return None
-    parts = text.split(",")
-    if not all(part.strip().isdecimal() for part in parts):
-        raise click.BadParameter(
-            f"{text!r}, must be token counts such as 8192 or 28,8192", context, parameter
-        )
-    return tuple(map(int, parts))
-
-
-POSITIVE = click.IntRange(min=1)
 
 
 @click.command()
 @click.argument("name", required=False)
 @click.option("-o", "--output", type=FILE, help="File to write: .npz or .safetensors.")
 @click.option("--list", "show_list", is_flag=True, help="List the names and their sizes.")
-@click.option("--batch", type=POSITIVE, help="Requests.")
-@click.option(
-    "--query-tokens",
-    metavar="N[,N...]",
-    callback=_token_counts,
-    help="Newest tokens of each request.",
-)
-@click.option(
-    "--kv-tokens",
-    metavar="N[,N...]",
-    callback=_token_counts,
-    help="Cached tokens, the newest included.",
-)
-@click.option("--heads", type=click.IntRange(1, 128), help="Query heads.")
-@click.option("--topk", type=POSITIVE, help="Width of the index lists.")
-@click.option("--cmp-ratio", type=click.IntRange(1, 128), help="Tokens per compressed token.")
-@click.option("--page-tokens", type=click.IntRange(1, 1024), help="Tokens per page.")
-@click.option("--layout-q", type=click.Choice(LAYOUTS_Q), help="Layout of q.")
-@click.option(
-    "--layout-kv", type=click.Choice(LAYOUTS_KV), help="Layout of the caches; PA_BBND: paged."
-)
-@click.option("--dtype", type=click.Choice(list(DTYPES)), help="Type of q and caches.")
-@click.option("--return-softmax-lse/--no-return-softmax-lse", default=None, help="Ask for the LSE.")
-@click.option(
-    "--operator",
-    type=click.Choice(OPERATORS),
-    help="Write the arguments of this operator, which must have the mode.",
-)
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of the values.")
+@spec_options
 @json_option
 def case(
     name: str | None, output: Path | None, show_list: bool, as_json: bool, **changes: Any
@@ -94,17 +39,11 @@ def case(
         raise click.UsageError("give a case NAME and -o FILE, or --list")
     with as_refusals():
         check_suffix(output)
-        spec = _changed(named_case(name), changes)
+        spec = changed_spec(named_case(name), changes)
         with waiting(f"building {name}"):
             arguments = build_case(spec)
             save_arrays(output, arguments)
     _print_summary(output, arguments, as_json)
-
-
-def _changed(spec: CaseSpec, changes: dict[str, Any]) -> CaseSpec:
-    sizes = {key: changes.pop(key) for key in ("batch", "query_tokens", "kv_tokens")}
-    given = {key: value for key, value in changes.items() if value is not None}
-    return replace(resize(spec, **sizes), **given)
 
 
 def _print_list(as_json: bool) -> None:

@@ -19,6 +19,7 @@ from ..judge import Verdict
 from ..operators import OPERATORS
 from ..plots import check_can_plot, save_attended_keys
 from ..reference import Call
+from .device import device_option, is_emulated
 from .execute import compare, execute, keys_per_row
 from .options import FILE
 from .output import json_option, milliseconds, print_json, print_table
@@ -55,22 +56,24 @@ class Line:
     f"[{DEFAULT_PICTURE} when matplotlib is installed].",
 )
 @click.option("--no-plot", is_flag=True, help="Save no picture.")
+@device_option
 @json_option
 @click.pass_context
 def demo(context: click.Context, /, plot: Path | None, no_plot: bool, as_json: bool) -> None:
     """Run SWA, CSA and HCA at DeepSeek-V4-Flash shapes, SFA at V3.2 ones; check all rows and heads.
 
     Each case is planned and computed by the library, with output arrays full of NaN, and compared
-    with a float64 NumPy reference. GFLOP/s counts attended keys only. Exit code 1: a result is
-    wrong.
+    with a float64 NumPy reference. GFLOP/s counts attended keys only. The emulated device has no
+    kernel of SFA. Exit code 1: a result is wrong.
     """
     if plot is None and not no_plot and find_spec("matplotlib") is not None:
         plot = Path(DEFAULT_PICTURE)
     with as_refusals():
         if plot is not None:
             check_can_plot(plot)
-        cases = {name: build_case(spec) for name, spec in demo_specs().items()}
-        lines = [_run(name, spec, cases[name]) for name, spec in demo_specs().items()]
+        specs = demo_specs()
+        cases = {name: build_case(spec) for name, spec in specs.items()}
+        lines = [_run(name, spec, cases[name]) for name, spec in specs.items()]
         if plot is not None:
             _save_picture(cases, plot)
     if as_json:
@@ -88,7 +91,9 @@ def _why(no_plot: bool) -> str:
 
 def demo_specs() -> dict[str, CaseSpec]:
     """Decode at full size, and a prefill chunk small enough for the reference."""
-    names = {mode: f"v4-flash-{mode}" for mode in MODES} | {"sfa": "v3.2-sfa"}
+    names = {mode: f"v4-flash-{mode}" for mode in MODES}
+    if not is_emulated():
+        names["sfa"] = "v3.2-sfa"
     specs = {f"{mode} decode": named_case(f"{name}-decode") for mode, name in names.items()}
     for mode, name in names.items():
         spec = named_case(f"{name}-prefill")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..judge import Verdict
 from ..operators import Operator
 from ..reference import AnyCall
+from .device import is_emulated
 from .output import row_progress
 
 Array = NDArray[Any]
@@ -53,7 +54,7 @@ def compare(
     """The verdict on every output, with a progress bar over the rows of the reference."""
     with row_progress(title) as progress:
         expected = operator.reference(**arguments, progress=progress)
-    return operator.judge(result.outputs, expected)
+    return operator.judge(result.outputs, expected, is_emulated())
 
 
 def keys_per_row(call: AnyCall) -> NDArray[np.int64]:

@@ -11,24 +11,31 @@ from typing import Any
 import click
 
 from .. import Device, __version__, toolkit_path
+from .device import device_option, product_rules
 from .output import json_option, print_json, print_table
 from .refusals import as_refusals
 
 SETTINGS = (
+    "SFMLA_DEVICE",
     "SFMLA_NUM_THREADS",
     "SFMLA_RULES",
     "SFMLA_ISA",
     "SFMLA_CHECK",
     "SFMLA_DEVICE_MEMORY",
+    "SFMLA_SIM_CORES",
+    "SFMLA_SIM_SEED",
+    "SFMLA_SIM_CHECKS",
+    "SFMLA_SIM_TRACE",
 )
 VECTOR_EXTENSION = re.compile(r"(avx|amx|asimd|sve|bf16).*|fma|f16c|sme(\d.*)?")
 
 
 @click.command()
 @click.option("--prefix", is_flag=True, help="Print only the install prefix.")
+@device_option
 @json_option
 def info(prefix: bool, as_json: bool) -> None:
-    """Show version, device, cores, threads, memory and the install prefix.
+    """Show version, device, whose rules it has, cores, memory and the install prefix.
 
     The prefix has the shape of a CANN toolkit, for ASCEND_HOME_PATH: include/ and lib64/.
     """
@@ -50,6 +57,7 @@ def _facts() -> dict[str, Any]:
         "version": __version__,
         "devices": Device.count(),
         "device": device.name,
+        "rules": product_rules(),
         "cube_cores": device.cores.cube,
         "vector_cores": device.cores.vector,
         "processors": len(os.sched_getaffinity(0)),

@@ -1,27 +1,94 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several sub-commands share: attributes of the call that override a case file."""
+"""Options that several sub-commands share: attributes of a call, sizes of a named case."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from ..case_arrays import Arguments
+from ..case_arrays import DTYPES, Arguments
 from ..case_files import ATTRIBUTE_TYPES, load_case
+from ..cases import LAYOUTS_KV, LAYOUTS_Q, CaseSpec, resize
+from ..cases import OPERATORS as OPERATOR_NAMES
 from ..operators import OPERATORS, Operator, operator_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 FILE = click.Path(dir_okay=False, path_type=Path)
+POSITIVE = click.IntRange(min=1)
 
 operator_option = click.option(
     "--operator",
     type=click.Choice(list(OPERATORS)),
     help="The operator, where several have the arguments.",
 )
+
+
+def _token_counts(
+    context: click.Context, parameter: click.Parameter, text: str | None
+) -> tuple[int, ...] | None:
+    """One length, or one per request separated by commas."""
+    if text is None:
+        return None
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise click.BadParameter(
+            f"{text!r}, must be token counts such as 8192 or 28,8192", context, parameter
+        )
+    return tuple(map(int, parts))
+
+
+_SPEC_OPTIONS = (
+    click.option("--batch", type=POSITIVE, help="Requests."),
+    click.option(
+        "--query-tokens",
+        metavar="N[,N...]",
+        callback=_token_counts,
+        help="Newest tokens of each request.",
+    ),
+    click.option(
+        "--kv-tokens",
+        metavar="N[,N...]",
+        callback=_token_counts,
+        help="Cached tokens, the newest included.",
+    ),
+    click.option("--heads", type=click.IntRange(1, 128), help="Query heads."),
+    click.option("--topk", type=POSITIVE, help="Width of the index lists."),
+    click.option("--cmp-ratio", type=click.IntRange(1, 128), help="Tokens per compressed token."),
+    click.option("--page-tokens", type=click.IntRange(1, 1024), help="Tokens per page."),
+    click.option("--layout-q", type=click.Choice(LAYOUTS_Q), help="Layout of q."),
+    click.option(
+        "--layout-kv", type=click.Choice(LAYOUTS_KV), help="Layout of the caches; PA_BBND: paged."
+    ),
+    click.option("--dtype", type=click.Choice(list(DTYPES)), help="Type of q and caches."),
+    click.option(
+        "--return-softmax-lse/--no-return-softmax-lse", default=None, help="Ask for the LSE."
+    ),
+    click.option(
+        "--operator",
+        type=click.Choice(OPERATOR_NAMES),
+        help="Write the arguments of this operator, which must have the mode.",
+    ),
+    click.option("--seed", type=click.IntRange(min=0), help="Seed of the values."),
+)
+
+
+def spec_options(command: Command) -> Command:
+    """One option per size and kind of a named case; None where the user gave none."""
+    for option in reversed(_SPEC_OPTIONS):
+        command = option(command)
+    return command
+
+
+def changed_spec(spec: CaseSpec, changes: Mapping[str, Any]) -> CaseSpec:
+    """The spec with what the user gave in ``spec_options``."""
+    given = {key: value for key, value in changes.items() if value is not None}
+    sizes = {key: given.pop(key, None) for key in ("batch", "query_tokens", "kv_tokens")}
+    return replace(resize(spec, **sizes), **given)
 
 
 def attribute_options(command: Command) -> Command:

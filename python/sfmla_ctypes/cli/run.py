@@ -12,6 +12,7 @@ from ..case_arrays import Arguments
 from ..case_files import check_suffix, save_arrays
 from ..judge import Verdict
 from ..operators import Operator
+from .device import device_option
 from .execute import Result, compare, execute, heads_of, keys_per_row
 from .options import FILE, attribute_options, load_with_overrides, operator_option
 from .output import json_option, milliseconds, print_json
@@ -22,6 +23,7 @@ from .refusals import as_refusals
 @click.argument("case_file", metavar="CASE", type=FILE)
 @click.option("-o", "--output", type=FILE, help="Write the results here.")
 @click.option("--reference", is_flag=True, help="Compare with the float64 reference, row by row.")
+@device_option
 @operator_option
 @attribute_options
 @json_option

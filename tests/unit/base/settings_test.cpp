@@ -55,6 +55,43 @@ TEST_CASE("settings: values") {
   CHECK(Parse({{"SFMLA_DEVICE_MEMORY", "1G"}})->device_memory_bytes == 1 << 30);
 }
 
+TEST_CASE("settings: the emulated device, its defaults and values") {
+  const Result<Settings> cpu = Parse({});
+  CHECK(cpu->device == DeviceKind::kCpu);
+  CHECK(Parse({{"SFMLA_DEVICE", "cpu"}})->device == DeviceKind::kCpu);
+  const Result<Settings> emulated = Parse({{"SFMLA_DEVICE", "ascend910b"}});
+  REQUIRE(emulated.ok());
+  CHECK(emulated->device == DeviceKind::kAscend910b);
+  CHECK(emulated->rules == "ascend910b");
+  CHECK(emulated->emulator.cores == 24);
+  CHECK(emulated->emulator.seed == 0);
+  CHECK(emulated->emulator.checks);
+  CHECK(emulated->emulator.trace_file.empty());
+
+  const Result<Settings> other = Parse({{"SFMLA_DEVICE", "ascend910b"},
+                                        {"SFMLA_RULES", "ascend910b"},
+                                        {"SFMLA_SIM_CORES", "36"},
+                                        {"SFMLA_SIM_SEED", "18446744073709551615"},
+                                        {"SFMLA_SIM_CHECKS", "off"},
+                                        {"SFMLA_SIM_TRACE", "trace.json"}});
+  REQUIRE(other.ok());
+  CHECK(other->emulator.cores == 36);
+  CHECK(other->emulator.seed == UINT64_MAX);
+  CHECK_FALSE(other->emulator.checks);
+  CHECK(other->emulator.trace_file == "trace.json");
+  CHECK(Parse({{"SFMLA_SIM_SEED", "0"}})->emulator.seed == 0);
+  CHECK(Parse({{"SFMLA_SIM_CHECKS", "on"}})->emulator.checks);
+}
+
+TEST_CASE("settings: the emulated device takes the rules of its product alone") {
+  for (const char* rules : {"cpu", "ascend950"}) {
+    const Result<Settings> found = Parse({{"SFMLA_DEVICE", "ascend910b"}, {"SFMLA_RULES", rules}});
+    REQUIRE_FALSE(found.ok());
+    CHECK(found.status().text().find("SFMLA_RULES") != std::string::npos);
+    CHECK(found.status().text().find(rules) != std::string::npos);
+  }
+}
+
 TEST_CASE("settings: what is set for a card") {
   CHECK(Parse({{"SFMLA_CHECK", "strict"}})->check == CheckLevel::kStrict);
   CHECK(Parse({})->device_is_visible);
@@ -78,6 +115,12 @@ TEST_CASE("settings: a value that means nothing is refused with name and value")
   CheckRefused("SFMLA_ISA", "");
   for (const char* value : {"yes", "ON", "1"}) CheckRefused("SFMLA_CHECK", value);
   for (const char* value : {"ascend310p", "CPU"}) CheckRefused("SFMLA_RULES", value);
+  for (const char* value : {"", "ascend950", "npu"}) CheckRefused("SFMLA_DEVICE", value);
+  for (const char* value : {"0", "37", "-1", "two", ""}) CheckRefused("SFMLA_SIM_CORES", value);
+  for (const char* value : {"-1", "1.5", "18446744073709551616", ""}) {
+    CheckRefused("SFMLA_SIM_SEED", value);
+  }
+  for (const char* value : {"yes", "1", ""}) CheckRefused("SFMLA_SIM_CHECKS", value);
   for (const char* value :
        {"0", "K", "5T", "-5M", "99999999999999999999", "18446744073709551615G"}) {
     CheckRefused("SFMLA_DEVICE_MEMORY", value);
