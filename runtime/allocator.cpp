@@ -28,14 +28,17 @@ MemorySource SourceFor(MemoryKind kind, size_t bytes) {
   return bytes < kMapThresholdBytes ? MemorySource::kHeap : MemorySource::kPages;
 }
 
-void* Reserve(MemorySource source, size_t bytes) {
+// Pinned memory is the host's own and must be there when it is promised; pages of the device are
+// counted against its budget instead.
+void* Reserve(MemorySource source, MemoryKind kind, size_t bytes) {
   if (source == MemorySource::kFenced) return ReserveFenced(bytes);
   void* pointer = nullptr;
   if (source == MemorySource::kHeap) {
     return posix_memalign(&pointer, kMemoryAlignment, bytes) == 0 ? pointer : nullptr;
   }
-  pointer = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const int reserve = kind == MemoryKind::kDevice ? MAP_NORESERVE : 0;
+  pointer =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | reserve, -1, 0);
   return pointer == MAP_FAILED ? nullptr : pointer;
 }
 
@@ -102,7 +105,7 @@ Result<void*> Allocate(MemoryKind kind, size_t bytes) {
       (bytes + kMemorySlackBytes - 1) / kMemorySlackBytes * kMemorySlackBytes + kMemorySlackBytes;
   block.source = SourceFor(kind, block.reserved_bytes);
   const DeviceAccess access;  // fresh pages are writable until it ends
-  void* pointer = Reserve(block.source, block.reserved_bytes);
+  void* pointer = Reserve(block.source, kind, block.reserved_bytes);
   if (pointer == nullptr) {
     if (is_device) Discharge(bytes);
     return Status(ACL_ERROR_RT_MEMORY_ALLOCATION,

@@ -136,7 +136,8 @@ Result<int64_t> DeviceFact(int32_t device, aclrtDevAttr attribute) {
       break;
   }
   return Status(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                Str("attr: ", static_cast<int>(attribute), ": the CPU device has no such fact"));
+                Str("attr: ", static_cast<int>(attribute), ": the device ", CurrentSoc().soc_name,
+                    " has no such fact"));
 }
 
 }  // namespace sfmla

@@ -38,7 +38,7 @@ class SparseFlashMla : public OpDef {
   void DefineOperand(size_t slot) {
     using namespace sfmla::smla_operand;
     const std::vector<ge::Format> formats = {ge::FORMAT_ND, ge::FORMAT_ND};
-    const char* name = sfmla::cann::kSparseFlashMlaOperandNames[slot];
+    const char* name = sfmla::kSparseFlashMlaOperandNames[slot];
     OpParamDef& operand =
         slot < sfmla::cann::kSparseFlashMlaInputs ? this->Input(name) : this->Output(name);
     const bool required = slot == kQ || slot == kAttnOut || slot == kSoftmaxLse;

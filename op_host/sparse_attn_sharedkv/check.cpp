@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op_host/sparse_attn_sharedkv/check.h"
 
+#include <string_view>
+
 #include "base/format.h"
 #include "op_host/common/attention_checks.h"
 #include "op_host/common/operand_table.h"
@@ -52,11 +54,13 @@ Result<AttentionParts> Checker::FindParts() const {
   if (!cmp_topk.ok()) return cmp_topk.status();
   AttentionParts out;
   out.cmp_topk = cmp_topk.value();
-  // Before its first complete group a request has a compressed cache without rows; what comes with
-  // it tells it from an absent one.
+  // Before its first complete group a request has a compressed cache without rows; its layout or
+  // what comes with it tells it from an absent one.
   const OperandArg& cmp_kv = At(kCmpKv);
+  const char* layout_kv = args_.attributes.layout_kv;
+  const bool batched = layout_kv != nullptr && std::string_view(layout_kv) == "BSND";
   const bool has_company =
-      out.cmp_topk > 0 || At(kCmpBlockTable).present() || At(kCuSeqlensCmpKv).present();
+      batched || out.cmp_topk > 0 || At(kCmpBlockTable).present() || At(kCuSeqlensCmpKv).present();
   out.has_cmp =
       cmp_kv.present() || (cmp_kv.handle != nullptr && cmp_kv.desc.rank > 1 && has_company);
   if (out.cmp_topk > 0 && !out.has_cmp) {

@@ -13,6 +13,7 @@
 #include "op_kernel/common/device_tiling.h"
 #include "op_kernel/sparse_flash_mla/emulated_kernel.h"
 #include "op_kernel/sparse_flash_mla/length_operands.h"
+#include "op_kernel/sparse_flash_mla/operand_names.h"
 #include "op_kernel/sparse_flash_mla_metadata/check_metadata.h"
 #include "sim/launch.h"
 #include "sim/trace.h"
@@ -22,28 +23,6 @@ namespace {
 
 using namespace smla_operand;
 using sim::GmRange;
-
-// By slot.
-constexpr const char* kNames[kCount] = {"q",
-                                        "ori_kv",
-                                        "cmp_kv",
-                                        "ori_sparse_indices",
-                                        "cmp_sparse_indices",
-                                        "ori_block_table",
-                                        "cmp_block_table",
-                                        "cu_seqlens_q",
-                                        "cu_seqlens_ori_kv",
-                                        "cu_seqlens_cmp_kv",
-                                        "seqused_q",
-                                        "seqused_ori_kv",
-                                        "seqused_cmp_kv",
-                                        "cmp_residual_kv",
-                                        "ori_topk_length",
-                                        "cmp_topk_length",
-                                        "sinks",
-                                        "metadata",
-                                        "attn_out",
-                                        "softmax_lse"};
 
 bool IsOutput(int slot) { return slot == kAttnOut || slot == kSoftmaxLse; }
 
@@ -76,7 +55,7 @@ std::vector<GmRange> RangesOf(const KernelCall& call, AttentionDeviceTiling* til
     const auto i = static_cast<size_t>(slot);
     if (call.operand_bytes[i] == 0) continue;
     const auto kind = IsOutput(slot) ? GmRange::Kind::kOutput : GmRange::Kind::kInput;
-    out.push_back({kNames[i], call.operands[i], call.operand_bytes[i], kind});
+    out.push_back({kSparseFlashMlaOperandNames[i], call.operands[i], call.operand_bytes[i], kind});
   }
   const DeviceWorkspace& workspace = tiling->workspace;
   out.push_back({"workspace", static_cast<char*>(call.workspace) + workspace.scores,

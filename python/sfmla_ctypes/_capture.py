@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol
 
+from ._context import ensure_context
 from ._errors import AclRuntimeError, check, take_report
 from ._library import ffi, lib
 from ._task import StreamState, Task
@@ -119,6 +120,7 @@ class Capture:
         """Ends without a graph, whatever happened before. May be called more than once."""
         self._is_ending = True
         if self._begin_codes == [0] and self in _open_captures and self._process == os.getpid():
+            ensure_context()  # a generator may be closed on a thread that never used the package
             holder = ffi.new("aclmdlRI *")
             if lib.aclmdlRICaptureEnd(self._states[0].handle, holder) == 0:
                 lib.aclmdlRIDestroy(holder[0])

@@ -42,10 +42,10 @@ class Memory(NamedTuple):
 class Device:
     """One device by its id.
 
-    Device 0 is the processor of this machine. As a context manager it is, inside the block, the
-    device of the calling thread, as after `set`; leaving the block restores the device and the
-    stream of before, and waits for nothing. Errors: AclParamError (107001) for an id that does not
-    exist, from the first use.
+    Device 0 is the processor of this machine, or the cores that SFMLA_DEVICE emulates. As a context
+    manager it is, inside the block, the device of the calling thread, as after `set`; leaving the
+    block restores the device and the stream of before, and waits for nothing. Errors: AclParamError
+    (107001) for an id that does not exist, from the first use.
     """
 
     def __init__(self, device_id: int = 0) -> None:

@@ -2,9 +2,11 @@
 """NumPy arrays in pinned host memory."""
 
 import math
+import operator
+import sys
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +38,7 @@ def _free(holder: Any) -> None:
         lib.aclrtFreeHost(holder[0])
 
 
-def pinned_empty(shape: int | Sequence[int], dtype: Any) -> NDArray[Any]:
+def pinned_empty(shape: SupportsIndex | Sequence[SupportsIndex], dtype: Any) -> NDArray[Any]:
     """NumPy array with undefined contents in memory that host and device both reach.
 
     As np.empty, contiguous; views share the memory, which is released with the last of them. Any
@@ -46,11 +48,12 @@ def pinned_empty(shape: int | Sequence[int], dtype: Any) -> NDArray[Any]:
     dtype   one of those of DeviceArray
     Errors  AclParamError (161002) for another dtype, AclMemoryError (207001)
     """
-    extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    axes = [shape] if isinstance(shape, SupportsIndex) else shape
+    extents = tuple(operator.index(axis) for axis in axes)
     dtype = np.dtype(dtype)
     acl_type("array", dtype)
     nbytes = math.prod(extents) * dtype.itemsize
-    if nbytes <= 0:
+    if nbytes <= 0 or nbytes > sys.maxsize:
         return np.empty(extents, dtype)  # nothing to pin, or refused by NumPy
     memory: NDArray[Any] = np.asarray(_PinnedMemory(nbytes))
     array: NDArray[Any] = memory.view(dtype).reshape(extents)

@@ -3,6 +3,7 @@
 
 import gc
 import re
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -98,6 +99,19 @@ def test_block_that_is_never_left_ends_with_its_generator(stream: Stream) -> Non
     del block
     gc.collect()
     assert Stream.current() is not stream
+    assert_works(stream)
+
+
+def test_block_left_on_a_thread_that_never_used_the_package(stream: Stream) -> None:
+    def begin() -> Iterator[None]:
+        with stream.capture():
+            yield
+
+    block = begin()
+    next(block)
+    thread = threading.Thread(target=block.close)
+    thread.start()
+    thread.join()
     assert_works(stream)
 
 

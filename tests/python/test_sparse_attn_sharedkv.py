@@ -365,6 +365,31 @@ def test_a_stride_beyond_the_memory_is_refused() -> None:
             attend(call, ori_kv_stride=stride)
 
 
+def batched_call(tokens: int, groups: int, metadata: Array) -> Array:
+    """One row over `tokens` tokens and `groups` compressed rows of ratio 4, all in BSND."""
+    ones = np.ones((1, max(tokens, 1), 1, 512), np.float16)
+    out, _ = sfmla_ctypes.sparse_attn_sharedkv(
+        ones[:, :1].repeat(4, axis=2),
+        ori_kv=ones[:, :tokens],
+        cmp_kv=np.ones((1, groups, 1, 512), np.float16),
+        sinks=np.full(4, -np.inf, np.float32),
+        metadata=metadata,
+        cmp_ratio=4,
+        layout_kv="BSND",
+    )
+    return np.asarray(out)
+
+
+def test_a_batched_cache_before_its_first_complete_group() -> None:
+    plan_of_three = sfmla_ctypes.sparse_attn_sharedkv_metadata(
+        4, 1, 512, batch_size=1, max_seqlen_q=1, max_seqlen_kv=3, cmp_ratio=4,
+        layout_kv="BSND", has_cmp_kv=True,
+    )  # fmt: skip
+    assert (batched_call(3, 0, np.asarray(plan_of_three)) == 1).all()
+    with pytest.raises(sfmla_ctypes.AclParamError, match=r"axis 1 \(tokens\) is 0, must"):
+        batched_call(9, 0, int32([0] * 1024))
+
+
 def test_a_plan_of_another_call_is_named() -> None:
     call = build(PAGED)
     for changes, name in (({"ori_win_left": 63}, "ori_win_left"), ({"cmp_topk": 5}, "cmp_topk")):

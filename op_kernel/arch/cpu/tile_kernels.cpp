@@ -5,6 +5,7 @@
 #include <cpuid.h>
 #endif
 
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -69,9 +70,15 @@ Result<const TileKernels*> SelectTileKernels(const char* isa) {
 }
 
 const Result<const TileKernels*>& ProcessTileKernels() {
-  static const auto* kernels = new Result<const TileKernels*>(
-      ProcessSettings().ok() ? SelectTileKernels(ProcessSettings()->isa.c_str())
-                             : Result<const TileKernels*>(ProcessSettings().status()));
+  // Not a static of the function's own making: that would stay half made in a child that another
+  // thread forks meanwhile. Never destroyed: kernels may still run while the process exits.
+  static std::once_flag once;
+  static const Result<const TileKernels*>* kernels = nullptr;
+  std::call_once(once, [] {
+    kernels = new Result<const TileKernels*>(
+        ProcessSettings().ok() ? SelectTileKernels(ProcessSettings()->isa.c_str())
+                               : Result<const TileKernels*>(ProcessSettings().status()));
+  });
   return *kernels;
 }
 
