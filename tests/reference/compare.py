@@ -50,6 +50,12 @@ def same_special_values(found: Array, expected: Array) -> Array:
     return finite | (found == expected) | (np.isnan(found) & np.isnan(expected))
 
 
+def finite_difference(found: Array, expected: Array) -> Array:
+    """|found - expected| where the expected value is finite, else 0."""
+    with np.errstate(invalid="ignore"):  # infinite minus infinite is not looked at
+        return np.abs(np.where(np.isfinite(expected), found - expected, 0.0))
+
+
 def score_error(lse: Array) -> Array:
     """Limit for each row and head; the LSE tells how large the scores are that matter."""
     return SCORE_ERROR * np.fmax(np.where(np.isinf(lse), 0.0, np.abs(lse)), 1.0)
@@ -70,7 +76,7 @@ def assert_output_close(found: Array, expected: Array, expected_lse: Array) -> N
     fail_at((expected.any(axis=-1)) | ~values.any(axis=-1), "rows of zeros", found, expected)
 
     finite = np.isfinite(expected)
-    error = np.abs(np.where(finite, values - expected, 0.0))
+    error = finite_difference(values, expected)
     size = np.where(finite, expected, 0.0)
     row_error = score_error(expected_lse).reshape(expected.shape[:-1])
     largest = np.abs(size).max(axis=-1)
@@ -83,7 +89,7 @@ def assert_lse_close(found: Array, expected: Array) -> None:
     assert found.shape == expected.shape
     assert found.dtype == np.float32
     fail_at(same_special_values(found, expected), "special values of the LSE", found, expected)
-    error = np.abs(np.where(np.isfinite(expected), found - expected, 0.0))
+    error = finite_difference(found, expected)
     fail_at(error <= np.where(expected == 0, 0.0, score_error(expected)), "LSE", found, expected)
 
 
@@ -101,7 +107,7 @@ def assert_softmax_close(found: tuple[Array, Array], expected: tuple[Array, Arra
         assert value.shape == right.shape
         assert value.dtype == np.float32
         fail_at(same_special_values(value, right), f"special values of {name}", value, right)
-        error = np.abs(np.where(np.isfinite(right), value - right, 0.0))
+        error = finite_difference(value, right)
         fail_at(error <= allowed, name, value, right)
 
 
