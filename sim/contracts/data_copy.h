@@ -13,7 +13,8 @@ Pipe PipeOfCopy(const char* name, const SourceLocation& where, const Operand& ds
                 const Operand& src);
 
 // Local addresses are multiples of 32 B; bursts lie inside both tensors; UB -> UB neither reads nor
-// writes the same byte twice.
+// writes the same byte twice. Kept without checks, too: indices of users, page ids above all, end
+// up here, and a wild one must not read another tensor.
 void CheckCopy(const Call& call, const Access& dst, const Operand& dst_operand, const Access& src,
                const Operand& src_operand);
 

@@ -139,7 +139,7 @@ void IssueCopy(const char* name, const SourceLocation& where, const Operand& dst
                                    dst, plan, plan.dst_pitch, plan.burst_bytes);
   const Access read =
       BurstAccess("src", Access::Kind::kRead, src, plan, plan.src_pitch, plan.burst_bytes);
-  if (CurrentCore().checks()) CheckCopy(call, write, dst, read, src);
+  CheckCopy(call, write, dst, read, src);
   Instruction instruction = InstructionOf(call);
   instruction.accesses = {write, read};
   instruction.execute = [=] {
@@ -160,7 +160,7 @@ void IssuePadded(const SourceLocation& where, const Operand& dst, const Operand&
                                    PaddedRowBytes(plan, pad));
   const Access read =
       BurstAccess("src", Access::Kind::kRead, src, plan, plan.src_pitch, plan.burst_bytes);
-  if (CurrentCore().checks()) CheckCopy(call, write, dst, read, src);
+  CheckCopy(call, write, dst, read, src);
   Instruction instruction = InstructionOf(call);
   instruction.accesses = {write, read};
   Memory& memory = CurrentCore().memory(dst.space);
@@ -199,10 +199,8 @@ void IssueNdToNz(const SourceLocation& where, const Operand& dst, const Operand&
   read.outer_count = static_cast<uint32_t>(plan.matrices);
   read.outer_stride = plan.src_matrix_stride;
   instruction.accesses.push_back(read);
-  if (CurrentCore().checks()) {
-    for (const Access& access : instruction.accesses) {
-      RequireInside(call, access.writes() ? Argument{"dst", dst} : Argument{"src", src}, access);
-    }
+  for (const Access& access : instruction.accesses) {
+    RequireInside(call, access.writes() ? Argument{"dst", dst} : Argument{"src", src}, access);
   }
   instruction.execute = [=] { CopyNdToNz(dst.host, src.host, plan); };
   CurrentCore().Issue(std::move(instruction));

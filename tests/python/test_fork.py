@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -153,18 +154,17 @@ if pid == 0:
 assert os.waitpid(pid, 0)[1] == 0
 """,
     "with unfinished work": """
-ffi.cdef("int usleep(unsigned int microseconds);")
-usleep = ffi.cast("void (*)(void *)", ffi.addressof(ffi.dlopen(None), "usleep"))
-assert lib.aclrtLaunchHostFunc(Stream.current().handle, usleep, ffi.cast("void *", 10**6)) == 0
-late = DeviceArray.zeros(8, "f4")
-event = sfmla.Event()
-event.record()
+from stream_work import held
 def read():
     refuses(late.numpy)
     refuses(event.synchronize)
     late.copy_from(np.ones(8, "f4"))
     assert late.numpy().sum() == 8
-in_child(read)
+with held(Stream.current()):
+    late = DeviceArray.zeros(8, "f4")
+    event = sfmla.Event()
+    event.record()
+    in_child(read)
 assert late.numpy().sum() == 0
 """,
 }
@@ -173,6 +173,10 @@ assert late.numpy().sum() == 0
 @pytest.mark.parametrize("script", FORKS.values(), ids=FORKS)
 def test_fork(script: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", FORK + script], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", FORK + script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=Path(__file__).parent,
     )
     assert done.returncode == 0, done.stderr

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from operator_calls import arguments_of, attend, on_device, plan, replace
 from small_call import SMALL, SMALL_PLAN, small_arguments
-from stream_work import keep_busy
+from stream_work import held, keep_busy
 
 import sfmla_ctypes as sfmla
 from reference.call import Call, planning_arguments
@@ -174,13 +174,13 @@ def test_graph_keeps_what_its_calls_use(stream: Stream) -> None:
     del arguments, pinned
     gc.collect()
     assert all(reference() is not None for reference in kept)
-    keep_busy(stream, 300)
-    graph.replay(stream)
-    graph.close()
-    del graph
-    gc.collect()
-    assert not stream.query()
-    assert all(reference() is not None for reference in kept)
+    with held(stream):
+        graph.replay(stream)
+        graph.close()
+        del graph
+        gc.collect()
+        assert not stream.query()
+        assert all(reference() is not None for reference in kept)
     assert_same_bits(out.numpy(), attend(SMALL)[0])
     gc.collect()
     assert all(reference() is None for reference in kept)

@@ -298,5 +298,32 @@ TEST_CASE("contract of the ND to NZ form") {
   cube_fault("src: bytes 0..8232, the tensor has 8192", nz({1, 5, 20, 0, 1024, 16, 1, 0}));
 }
 
+TEST_CASE("a tensor ends where it says, in the middle of memory and without checks, too") {
+  std::vector<half> gm = Counting<half>(4096);
+  GlobalTensor<half> first;
+  first.SetGlobalBuffer(gm.data(), 1024);
+  const std::vector<GmRange> ranges = {Range(gm, kInOut)};
+  const auto expect_fault = [&](KernelType type, const std::function<void()>& kernel) {
+    for (const bool checks : {true, false}) {
+      LaunchConfig config;
+      config.type = type;
+      config.checks = checks;
+      const LaunchResult result = LaunchKernel(config, kernel, ranges);
+      CHECK_MESSAGE(result.fault.find("the tensor has 0") != std::string::npos, result.fault);
+    }
+  };
+  const GlobalTensor<half> wild = first[2048];
+  const auto in_vector = KernelType::kAivOnly;
+  expect_fault(in_vector, [&] { AscendC::DataCopy(Ub<half>(0, 64), wild, 64); });
+  expect_fault(in_vector, [&] { AscendC::DataCopy(wild, Ub<half>(0, 64), 64); });
+  expect_fault(in_vector, [&] {
+    AscendC::DataCopyPad(Ub<half>(0, 64), wild, DataCopyExtParams{1, 64, 0, 0, 0},
+                         DataCopyPadExtParams<half>{});
+  });
+  expect_fault(KernelType::kAicOnly, [&] {
+    AscendC::DataCopy(L1<half>(0, 1024), wild, Nd2NzParams{1, 4, 32, 0, 32, 16, 1, 0});
+  });
+}
+
 }  // namespace
 }  // namespace sfmla::sim::test
