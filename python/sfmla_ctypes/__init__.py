@@ -12,7 +12,7 @@ of models with keys of 512 + 64 elements.
 
 from importlib.metadata import version
 
-from ._device import Cores, Device, Event, Memory, Stream
+from ._device import Cores, Device, Memory
 from ._device_array import DeviceArray
 from ._errors import (
     AclDeviceError,
@@ -25,6 +25,7 @@ from ._errors import (
 from ._graph import Graph
 from ._library import toolkit_path
 from ._pinned import pinned_empty
+from ._stream import Event, Stream
 from .sparse_attn_sharedkv import sparse_attn_sharedkv
 from .sparse_attn_sharedkv_metadata import sparse_attn_sharedkv_metadata
 from .sparse_flash_attention import sparse_flash_attention

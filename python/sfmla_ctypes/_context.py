@@ -9,7 +9,7 @@ from ._errors import AclRuntimeError, check, take_report
 from ._library import ffi, lib
 
 if TYPE_CHECKING:
-    from ._device import Stream
+    from ._stream import Stream
 
 
 class _ThreadState(threading.local):

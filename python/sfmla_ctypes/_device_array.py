@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from ._capture import Use, capture_of, is_capturing
 from ._context import ensure_context
-from ._device import Stream
 from ._dlpack import CPU, export_array
 from ._dtypes import acl_type
 from ._errors import AclRuntimeError, check, refuse
 from ._layout import Layout, byte_span, layout_of
 from ._library import ffi, lib
+from ._stream import Stream
 from ._task import Task
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from ._capture import Capture, Footprint
 from ._context import ensure_context, refuse_inherited, this_thread
-from ._device import Stream
 from ._errors import check, error_of, take_report
 from ._library import ffi, lib
+from ._stream import Stream
 from ._task import Task
 from ._two_phase import c_string
 

@@ -9,11 +9,11 @@ from typing import Any, cast
 from ._arrays import Array, create_tensor
 from ._capture import capture_of
 from ._context import ensure_context
-from ._device import Stream
 from ._device_array import DeviceArray, DeviceMemory
 from ._errors import check, refuse, take_report
 from ._host_memory import host_memory
 from ._library import ffi, lib
+from ._stream import Stream
 from ._task import Task
 
 

@@ -4,8 +4,8 @@
 from typing import Any
 
 from ._arrays import Array, ArrayLike, as_arrays
-from ._device import Stream
 from ._results import attention_output, is_on_device, row_output, statistic
+from ._stream import Stream
 from ._two_phase import c_string, integers, real, run
 
 _API = "aclnnSparseAttnSharedkv"

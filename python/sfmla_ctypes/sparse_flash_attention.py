@@ -4,8 +4,8 @@
 from typing import Any
 
 from ._arrays import ArrayLike, as_arrays
-from ._device import Stream
 from ._results import attention_output, is_on_device, kv_head_first, row_output, statistic
+from ._stream import Stream
 from ._two_phase import c_string, integers, real, run
 
 _UNLIMITED = 2**63 - 1

@@ -4,8 +4,8 @@
 from typing import Any
 
 from ._arrays import ArrayLike, as_arrays
-from ._device import Stream
 from ._results import plan_output
+from ._stream import Stream
 from ._two_phase import c_string, integers, run
 
 _API = "aclnnSparseFlashMlaMetadata"

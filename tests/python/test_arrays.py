@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import sfmla_ctypes as sfmla
 from sfmla_ctypes._arrays import as_array, as_output, create_tensor
-from sfmla_ctypes._device import ensure_context
+from sfmla_ctypes._context import ensure_context
 from sfmla_ctypes._dlpack import export_array, import_array
 from sfmla_ctypes._host_memory import HostMemory, host_memory, merge_spans, owned_span
 from sfmla_ctypes._layout import byte_span, layout_of

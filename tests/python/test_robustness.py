@@ -28,7 +28,7 @@ from sfmla_ctypes._two_phase import c_string, real
 
 MODULES = {
     "_capture.py", "_device.py", "_device_array.py", "_graph.py", "_host_memory.py", "_pinned.py",
-    "_task.py", "_two_phase.py",
+    "_stream.py", "_task.py", "_two_phase.py",
 }  # fmt: skip
 # Python looks for signals behind these; the bytecode of every other kind runs on.
 CHECKED = {"RESUME", "JUMP_BACKWARD", "JUMP_ABSOLUTE"}
