@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -15,6 +16,30 @@
 namespace sfmla {
 namespace {
 
+// Waking a thread takes longer than a short kernel may lose, and the kernels of a step follow each
+// other closely: both sides look for this long before they sleep.
+constexpr std::chrono::microseconds kSpinTime{50};
+
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");  // unlike yield it does take time
+#endif
+}
+
+template <typename Condition>
+void SpinUntil(const Condition& condition) {
+  constexpr int kPausesPerReading = 32;
+  const auto end = std::chrono::steady_clock::now() + kSpinTime;
+  do {
+    for (int i = 0; i < kPausesPerReading; ++i) {
+      if (condition()) return;
+      Pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+}
+
 // One ParallelFor: threads draw the next iteration from `next`; the last one to leave wakes the
 // caller.
 struct Job {
@@ -22,8 +47,8 @@ struct Job {
   const std::function<void(int64_t, int)>* task = nullptr;
   std::atomic<int64_t> next{0};
   int max_threads = 1;
-  int joined = 0;   // guarded by Pool::mutex_; thread number of the next one to join
-  int working = 0;  // guarded by Pool::mutex_
+  int joined = 0;               // guarded by Pool::mutex_; thread number of the next one to join
+  std::atomic<int> working{0};  // changed under Pool::mutex_
 
   void Work(int thread) {
     for (int64_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) (*task)(i, thread);
@@ -51,9 +76,11 @@ class Pool final : public ThreadPool {
     {
       std::lock_guard lock(mutex_);
       jobs_.push_back(job);
+      has_jobs_.store(true, std::memory_order_relaxed);
     }
     work_available_.notify_all();
     job->Work(0);
+    SpinUntil([&] { return job->working.load(std::memory_order_relaxed) == 0; });
     std::unique_lock lock(mutex_);
     Remove(job);
     job_left_.wait(lock, [&] { return job->working == 0; });
@@ -61,8 +88,9 @@ class Pool final : public ThreadPool {
 
  private:
   void WorkerLoop() {
-    std::unique_lock lock(mutex_);
     for (;;) {
+      SpinUntil([this] { return has_jobs_.load(std::memory_order_relaxed); });
+      std::unique_lock lock(mutex_);
       work_available_.wait(lock, [&] { return !jobs_.empty(); });
       const std::shared_ptr<Job> job = jobs_.front();
       const int thread = job->joined++;
@@ -77,13 +105,17 @@ class Pool final : public ThreadPool {
     }
   }
 
-  void Remove(const std::shared_ptr<Job>& job) { std::erase(jobs_, job); }
+  void Remove(const std::shared_ptr<Job>& job) {
+    std::erase(jobs_, job);
+    has_jobs_.store(!jobs_.empty(), std::memory_order_relaxed);
+  }
 
   const int num_threads_;
   std::mutex mutex_;
   std::condition_variable work_available_;
   std::condition_variable job_left_;
   std::deque<std::shared_ptr<Job>> jobs_;  // those that may still be joined
+  std::atomic<bool> has_jobs_{false};      // changed under mutex_
 };
 
 std::atomic<Pool*> g_pool{nullptr};
