@@ -5,6 +5,7 @@
 #include "aclnn_api/two_phase.h"
 #include "op_host/sparse_attn_sharedkv/check.h"
 #include "op_host/sparse_attn_sharedkv/tiling.h"
+#include "op_kernel/sparse_attn_sharedkv/operand_names.h"
 
 aclnnStatus aclnnSparseAttnSharedkvGetWorkspaceSize(
     const aclTensor* q, const aclTensor* oriKvOptional, const aclTensor* cmpKvOptional,
@@ -21,26 +22,13 @@ aclnnStatus aclnnSparseAttnSharedkvGetWorkspaceSize(
   return sfmla::PhaseOne(
       "aclnnSparseAttnSharedkvGetWorkspaceSize", sfmla::code::kAclnnParamNullptr, workspaceSize,
       executor, [&] {
-        using sfmla::MakeOperand;
         sfmla::SparseAttnSharedkvArgs args;
-        args.operands = {
-            MakeOperand("q", q),
-            MakeOperand("ori_kv", oriKvOptional),
-            MakeOperand("cmp_kv", cmpKvOptional),
-            MakeOperand("ori_sparse_indices", oriSparseIndicesOptional),
-            MakeOperand("cmp_sparse_indices", cmpSparseIndicesOptional),
-            MakeOperand("ori_block_table", oriBlockTableOptional),
-            MakeOperand("cmp_block_table", cmpBlockTableOptional),
-            MakeOperand("cu_seqlens_q", cuSeqlensQOptional),
-            MakeOperand("cu_seqlens_ori_kv", cuSeqlensOriKvOptional),
-            MakeOperand("cu_seqlens_cmp_kv", cuSeqlensCmpKvOptional),
-            MakeOperand("seqused_q", sequsedQOptional),
-            MakeOperand("seqused_kv", sequsedKvOptional),
-            MakeOperand("sinks", sinksOptional),
-            MakeOperand("metadata", metadataOptional),
-            MakeOperand("attn_out", attnOutOut),
-            MakeOperand("softmax_lse", softmaxLseOut),
-        };
+        args.operands = sfmla::MakeOperands(
+            sfmla::kSparseAttnSharedkvOperandNames,
+            {q, oriKvOptional, cmpKvOptional, oriSparseIndicesOptional, cmpSparseIndicesOptional,
+             oriBlockTableOptional, cmpBlockTableOptional, cuSeqlensQOptional,
+             cuSeqlensOriKvOptional, cuSeqlensCmpKvOptional, sequsedQOptional, sequsedKvOptional,
+             sinksOptional, metadataOptional, attnOutOut, softmaxLseOut});
         args.attributes = {cmpRatio,    oriMaskMode,     cmpMaskMode,     oriWinLeft,
                            oriWinRight, layoutQOptional, layoutKvOptional};
         args.softmax_scale = softmaxScale;

@@ -5,6 +5,7 @@
 #include "aclnn_api/two_phase.h"
 #include "op_host/sparse_attn_sharedkv_metadata/check.h"
 #include "op_host/sparse_attn_sharedkv_metadata/tiling.h"
+#include "op_kernel/sparse_attn_sharedkv_metadata/operand_names.h"
 
 aclnnStatus aclnnSparseAttnSharedkvMetadataGetWorkspaceSize(
     const aclTensor* cuSeqLensQOptional, const aclTensor* cuSeqLensOriKvOptional,
@@ -17,16 +18,11 @@ aclnnStatus aclnnSparseAttnSharedkvMetadataGetWorkspaceSize(
   return sfmla::PhaseOne(
       "aclnnSparseAttnSharedkvMetadataGetWorkspaceSize", sfmla::code::kAclnnInnerNullptr,
       workspaceSize, executor, [&] {
-        using sfmla::MakeOperand;
         sfmla::SparseAttnSharedkvMetadataArgs args;
-        args.operands = {
-            MakeOperand("cu_seqlens_q", cuSeqLensQOptional),
-            MakeOperand("cu_seqlens_ori_kv", cuSeqLensOriKvOptional),
-            MakeOperand("cu_seqlens_cmp_kv", cuSeqLensCmpKvOptional),
-            MakeOperand("seqused_q", sequsedQOptional),
-            MakeOperand("seqused_kv", sequsedKvOptional),
-            MakeOperand("metadata", metadata),
-        };
+        args.operands =
+            sfmla::MakeOperands(sfmla::kSparseAttnSharedkvMetadataOperandNames,
+                                {cuSeqLensQOptional, cuSeqLensOriKvOptional, cuSeqLensCmpKvOptional,
+                                 sequsedQOptional, sequsedKvOptional, metadata});
         args.num_heads_q = numHeadsQ;
         args.num_heads_kv = numHeadsKv;
         args.head_dim = headDim;

@@ -6,6 +6,7 @@
 #include "aclnnop/aclnn_sparse_flash_attention_v2.h"
 #include "op_host/sparse_flash_attention/check.h"
 #include "op_host/sparse_flash_attention/tiling.h"
+#include "op_kernel/sparse_flash_attention/operand_names.h"
 
 namespace {
 
@@ -29,24 +30,12 @@ aclnnStatus PhaseOneOf(const char* op_name, const char* api, const aclTensor* qu
                        const aclTensor* softmaxMax, const aclTensor* softmaxSum,
                        uint64_t* workspaceSize, aclOpExecutor** executor) {
   return sfmla::PhaseOne(api, sfmla::code::kAclnnParamNullptr, workspaceSize, executor, [&] {
-    using sfmla::MakeOperand;
     sfmla::SparseFlashAttentionArgs args;
     args.op_name = op_name;
-    args.operands = {
-        MakeOperand("query", query),
-        MakeOperand("key", key),
-        MakeOperand("value", value),
-        MakeOperand("sparse_indices", sparseIndices),
-        MakeOperand("block_table", blockTable),
-        MakeOperand("actual_seq_lengths_query", actualSeqLengthsQuery),
-        MakeOperand("actual_seq_lengths_kv", actualSeqLengthsKv),
-        MakeOperand("query_rope", queryRope),
-        MakeOperand("key_rope", keyRope),
-        MakeOperand("sinks", sinks),
-        MakeOperand("attention_out", attentionOut),
-        MakeOperand("softmax_max", softmaxMax),
-        MakeOperand("softmax_sum", softmaxSum),
-    };
+    args.operands = sfmla::MakeOperands(
+        sfmla::kSparseFlashAttentionOperandNames,
+        {query, key, value, sparseIndices, blockTable, actualSeqLengthsQuery, actualSeqLengthsKv,
+         queryRope, keyRope, sinks, attentionOut, softmaxMax, softmaxSum});
     args.scale_value = scaleValue;
     args.sparse_block_size = sparseBlockSize;
     args.layout_query = layoutQuery;

@@ -5,6 +5,7 @@
 #include "aclnn_api/two_phase.h"
 #include "op_host/sparse_flash_mla/check.h"
 #include "op_host/sparse_flash_mla/tiling.h"
+#include "op_kernel/sparse_flash_mla/operand_names.h"
 
 aclnnStatus aclnnSparseFlashMlaGetWorkspaceSize(
     const aclTensor* q, const aclTensor* oriKvOptional, const aclTensor* cmpKvOptional,
@@ -23,30 +24,28 @@ aclnnStatus aclnnSparseFlashMlaGetWorkspaceSize(
   return sfmla::PhaseOne(
       "aclnnSparseFlashMlaGetWorkspaceSize", sfmla::code::kAclnnParamNullptr, workspaceSize,
       executor, [&] {
-        using sfmla::MakeOperand;
         sfmla::SparseFlashMlaArgs args;
-        args.operands = {
-            MakeOperand("q", q),
-            MakeOperand("ori_kv", oriKvOptional),
-            MakeOperand("cmp_kv", cmpKvOptional),
-            MakeOperand("ori_sparse_indices", oriSparseIndicesOptional),
-            MakeOperand("cmp_sparse_indices", cmpSparseIndicesOptional),
-            MakeOperand("ori_block_table", oriBlockTableOptional),
-            MakeOperand("cmp_block_table", cmpBlockTableOptional),
-            MakeOperand("cu_seqlens_q", cuSeqlensQOptional),
-            MakeOperand("cu_seqlens_ori_kv", cuSeqlensOriKvOptional),
-            MakeOperand("cu_seqlens_cmp_kv", cuSeqlensCmpKvOptional),
-            MakeOperand("seqused_q", sequsedQOptional),
-            MakeOperand("seqused_ori_kv", sequsedOriKvOptional),
-            MakeOperand("seqused_cmp_kv", sequsedCmpKvOptional),
-            MakeOperand("cmp_residual_kv", cmpResidualKvOptional),
-            MakeOperand("ori_topk_length", oriTopkLengthOptional),
-            MakeOperand("cmp_topk_length", cmpTopkLengthOptional),
-            MakeOperand("sinks", sinksOptional),
-            MakeOperand("metadata", metadataOptional),
-            MakeOperand("attn_out", attnOutOut),
-            MakeOperand("softmax_lse", softmaxLseOutOptional),
-        };
+        args.operands =
+            sfmla::MakeOperands(sfmla::kSparseFlashMlaOperandNames, {q,
+                                                                     oriKvOptional,
+                                                                     cmpKvOptional,
+                                                                     oriSparseIndicesOptional,
+                                                                     cmpSparseIndicesOptional,
+                                                                     oriBlockTableOptional,
+                                                                     cmpBlockTableOptional,
+                                                                     cuSeqlensQOptional,
+                                                                     cuSeqlensOriKvOptional,
+                                                                     cuSeqlensCmpKvOptional,
+                                                                     sequsedQOptional,
+                                                                     sequsedOriKvOptional,
+                                                                     sequsedCmpKvOptional,
+                                                                     cmpResidualKvOptional,
+                                                                     oriTopkLengthOptional,
+                                                                     cmpTopkLengthOptional,
+                                                                     sinksOptional,
+                                                                     metadataOptional,
+                                                                     attnOutOut,
+                                                                     softmaxLseOutOptional});
         args.attributes = {cmpRatio,    oriMaskMode,     cmpMaskMode,     oriWinLeft,
                            oriWinRight, layoutQOptional, layoutKvOptional};
         args.softmax_scale = softmaxScale;

@@ -5,6 +5,7 @@
 #include "aclnn_api/two_phase.h"
 #include "op_host/sparse_flash_mla_metadata/check.h"
 #include "op_host/sparse_flash_mla_metadata/tiling.h"
+#include "op_kernel/sparse_flash_mla_metadata/operand_names.h"
 
 aclnnStatus aclnnSparseFlashMlaMetadataGetWorkspaceSize(
     const aclTensor* cuSeqlensQOptional, const aclTensor* cuSeqlensOriKvOptional,
@@ -17,40 +18,32 @@ aclnnStatus aclnnSparseFlashMlaMetadataGetWorkspaceSize(
     int64_t oriWinLeft, int64_t oriWinRight, const char* layoutQOptional,
     const char* layoutKvOptional, bool hasOriKv, bool hasCmpKv, const aclTensor* metaData,
     uint64_t* workspaceSize, aclOpExecutor** executor) {
-  return sfmla::PhaseOne("aclnnSparseFlashMlaMetadataGetWorkspaceSize",
-                         sfmla::code::kAclnnInnerNullptr, workspaceSize, executor, [&] {
-                           using sfmla::MakeOperand;
-                           sfmla::SparseFlashMlaMetadataArgs args;
-                           args.operands = {
-                               MakeOperand("cu_seqlens_q", cuSeqlensQOptional),
-                               MakeOperand("cu_seqlens_ori_kv", cuSeqlensOriKvOptional),
-                               MakeOperand("cu_seqlens_cmp_kv", cuSeqlensCmpKvOptional),
-                               MakeOperand("seqused_q", sequsedQOptional),
-                               MakeOperand("seqused_ori_kv", sequsedOriKvOptional),
-                               MakeOperand("seqused_cmp_kv", sequsedCmpKvOptional),
-                               MakeOperand("cmp_residual_kv", cmpResidualKvOptional),
-                               MakeOperand("ori_topk_length", oriTopkLengthOptional),
-                               MakeOperand("cmp_topk_length", cmpTopkLengthOptional),
-                               MakeOperand("metadata", metaData),
-                           };
-                           args.num_heads_q = numHeadsQ;
-                           args.num_heads_kv = numHeadsKv;
-                           args.head_dim = headDim;
-                           args.batch_size = batchSize;
-                           args.max_seqlen_q = maxSeqlenQ;
-                           args.max_seqlen_ori_kv = maxSeqlenOriKv;
-                           args.max_seqlen_cmp_kv = maxSeqlenCmpKv;
-                           args.ori_topk = oriTopk;
-                           args.cmp_topk = cmpTopk;
-                           args.attributes = {cmpRatio,        oriMaskMode, cmpMaskMode,
-                                              oriWinLeft,      oriWinRight, layoutQOptional,
-                                              layoutKvOptional};
-                           args.has_ori_kv = hasOriKv;
-                           args.has_cmp_kv = hasCmpKv;
-                           return CheckAndPlan(args, sfmla::CheckSparseFlashMlaMetadata,
-                                               sfmla::PlanSparseFlashMlaMetadata,
-                                               sfmla::PlanningCores(), sfmla::CurrentSoc());
-                         });
+  return sfmla::PhaseOne(
+      "aclnnSparseFlashMlaMetadataGetWorkspaceSize", sfmla::code::kAclnnInnerNullptr, workspaceSize,
+      executor, [&] {
+        sfmla::SparseFlashMlaMetadataArgs args;
+        args.operands = sfmla::MakeOperands(
+            sfmla::kSparseFlashMlaMetadataOperandNames,
+            {cuSeqlensQOptional, cuSeqlensOriKvOptional, cuSeqlensCmpKvOptional, sequsedQOptional,
+             sequsedOriKvOptional, sequsedCmpKvOptional, cmpResidualKvOptional,
+             oriTopkLengthOptional, cmpTopkLengthOptional, metaData});
+        args.num_heads_q = numHeadsQ;
+        args.num_heads_kv = numHeadsKv;
+        args.head_dim = headDim;
+        args.batch_size = batchSize;
+        args.max_seqlen_q = maxSeqlenQ;
+        args.max_seqlen_ori_kv = maxSeqlenOriKv;
+        args.max_seqlen_cmp_kv = maxSeqlenCmpKv;
+        args.ori_topk = oriTopk;
+        args.cmp_topk = cmpTopk;
+        args.attributes = {cmpRatio,    oriMaskMode,     cmpMaskMode,     oriWinLeft,
+                           oriWinRight, layoutQOptional, layoutKvOptional};
+        args.has_ori_kv = hasOriKv;
+        args.has_cmp_kv = hasCmpKv;
+        return CheckAndPlan(args, sfmla::CheckSparseFlashMlaMetadata,
+                            sfmla::PlanSparseFlashMlaMetadata, sfmla::PlanningCores(),
+                            sfmla::CurrentSoc());
+      });
 }
 
 aclnnStatus aclnnSparseFlashMlaMetadata(void* workspace, uint64_t workspaceSize,

@@ -30,7 +30,7 @@ Status CheckCacheStrides(const OperandArg& cache, int64_t width) {
 
 Status SetPages(const OperandArg& cache, const OperandArg& block_table, int64_t page_tokens,
                 int64_t table_columns, CacheGeometry* geometry) {
-  if (page_tokens > kMaxPageTokens) {
+  if (page_tokens < 1 || page_tokens > kMaxPageTokens) {
     return Refuse(Str(cache.name, ": axis 1 (block size) is ", page_tokens, ", must be in [1, ",
                       kMaxPageTokens, "]"));
   }
@@ -55,7 +55,9 @@ Result<float> CheckScale(const char* name, double scale) {
 Result<int64_t> ListWidth(const OperandArg& indices) {
   if (indices.handle == nullptr) return int64_t{0};
   const int64_t rank = indices.desc.rank;
-  if (rank < 1 || rank > kMaxOperandRank) return int64_t{0};  // the rank is refused later
+  if (rank < 1 || rank > kMaxOperandRank) {
+    return Refuse(Str(indices.name, ": rank ", rank, ", must be 3 or 4"));
+  }
   const int64_t width = indices.desc.dims[static_cast<size_t>(rank - 1)];
   if (width == 0 && rank > 1) {
     return Refuse(Str(indices.name, ": last axis is 0, must be at least 1"));
@@ -154,19 +156,6 @@ Status CheckCache(OperandTable* table, const CacheOperand& cache, Layout layout_
                   axes.Of(cache.columns), geometry);
 }
 
-Status CheckCaches(OperandTable* table, const CacheSlots& slots, AttentionProblem* problem) {
-  const AttentionRules& rules = problem->rules;
-  const aclDataType dtype = table->At(slots.q).desc.dtype;
-  const CacheOperand ori = {slots.ori_kv, slots.ori_block_table};
-  SFMLA_RETURN_IF_ERROR(CheckDtype(table->At(ori.slot), dtype, " as q"));
-  SFMLA_RETURN_IF_ERROR(CheckCache(table, ori, rules.layout_kv, &problem->ori));
-  if (!rules.has_cmp) return Status::Ok();
-  const CacheOperand cmp = {slots.cmp_kv, slots.cmp_block_table, Axis::kCmpOuter, Axis::kCmpTokens,
-                            Axis::kCmpColumns};
-  SFMLA_RETURN_IF_ERROR(CheckDtype(table->At(cmp.slot), dtype, " as q"));
-  return CheckCache(table, cmp, rules.layout_kv, &problem->cmp);
-}
-
 Status CheckSinks(OperandTable* table, int slot) {
   SFMLA_RETURN_IF_ERROR(CheckDtype(table->At(slot), ACL_FLOAT, ""));
   return table->axes().Bind(table->At(slot), {Axis::kN1});
@@ -177,15 +166,6 @@ Status CheckOutput(OperandTable* table, int slot, aclDataType dtype, const char*
   SFMLA_RETURN_IF_ERROR(CheckDtype(table->At(slot), dtype, why));
   SFMLA_RETURN_IF_ERROR(table->axes().Bind(table->At(slot), axes));
   return CheckContiguous(table->At(slot));
-}
-
-Status CheckSinksAndOutputs(OperandTable* table, const ResultSlots& slots,
-                            std::initializer_list<Axis> lse_axes, const AttentionProblem& problem) {
-  SFMLA_RETURN_IF_ERROR(CheckSinks(table, slots.sinks));
-  SFMLA_RETURN_IF_ERROR(CheckOutput(table, slots.attn_out, table->At(slots.q).desc.dtype, " as q",
-                                    QueryAxes(problem.rules.layout_q)));
-  if (!problem.return_softmax_lse) return Status::Ok();
-  return CheckOutput(table, slots.softmax_lse, ACL_FLOAT, "", lse_axes);
 }
 
 }  // namespace sfmla

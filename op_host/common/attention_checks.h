@@ -24,9 +24,6 @@ std::initializer_list<Axis> QueryAxes(Layout layout_q);
 // The axes of one number per query row and head: (B, N2, S1, G) or (N2, T1, G).
 std::initializer_list<Axis> StatisticsAxes(Layout layout_q);
 
-inline constexpr const char* kSharedKvHeadDim =
-    "(448 without and 64 with rotary embedding in one vector that is key and value)";
-
 // Data type, extents and heads of the queries. `head_dim_reason` says why D is 512.
 Status CheckQueries(OperandTable* table, int slot, const char* head_dim_reason,
                     AttentionProblem* problem);
@@ -58,28 +55,8 @@ struct CacheOperand {
 Status CheckCache(OperandTable* table, const CacheOperand& cache, Layout layout_kv,
                   CacheGeometry* geometry);
 
-// Both caches of a call, in the layout and with the parts that the rules say, with the type of q.
-struct CacheSlots {
-  int q = 0;
-  int ori_kv = 0;
-  int ori_block_table = 0;
-  int cmp_kv = 0;
-  int cmp_block_table = 0;
-};
-Status CheckCaches(OperandTable* table, const CacheSlots& slots, AttentionProblem* problem);
-
 // FLOAT (N1).
 Status CheckSinks(OperandTable* table, int slot);
-
-// Sinks, attn_out of the type and shape of q, and softmax_lse if the call returns it.
-struct ResultSlots {
-  int q = 0;
-  int sinks = 0;
-  int attn_out = 0;
-  int softmax_lse = 0;
-};
-Status CheckSinksAndOutputs(OperandTable* table, const ResultSlots& slots,
-                            std::initializer_list<Axis> lse_axes, const AttentionProblem& problem);
 
 // A contiguous tensor of this type and shape.
 Status CheckOutput(OperandTable* table, int slot, aclDataType dtype, const char* why,

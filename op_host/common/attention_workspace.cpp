@@ -62,7 +62,7 @@ Result<AttentionTarget> ProcessAttentionTarget() {
                          soc.kv_block_tokens, is_cpu ? 0 : soc.cube_cores};
 }
 
-Launch PlanAttention(const AttentionOperator& op, std::span<const OperandArg> operands,
+Launch PlanAttention(const OperatorKernel& op, std::span<const OperandArg> operands,
                      std::span<const OperandUse> uses, const AttentionProblem& problem,
                      const AttentionTarget& target) {
   Launch out;

@@ -25,13 +25,7 @@ struct AttentionTarget {
 // The target of this process, or the sentence about a wrong environment variable.
 Result<AttentionTarget> ProcessAttentionTarget();
 
-// Who is called: its name in the text of stream errors, and its kernel.
-struct AttentionOperator {
-  const char* op_name = "";
-  const char* kernel_id = "";
-};
-
-Launch PlanAttention(const AttentionOperator& op, std::span<const OperandArg> operands,
+Launch PlanAttention(const OperatorKernel& op, std::span<const OperandArg> operands,
                      std::span<const OperandUse> uses, const AttentionProblem& problem,
                      const AttentionTarget& target);
 

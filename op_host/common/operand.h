@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -24,6 +25,15 @@ struct OperandArg {
 };
 
 OperandArg MakeOperand(const char* name, const aclTensor* handle);
+
+// The operands of an operator, by slot.
+template <size_t count>
+std::array<OperandArg, count> MakeOperands(const char* const (&names)[count],
+                                           const aclTensor* const (&handles)[count]) {
+  std::array<OperandArg, count> out;
+  for (size_t slot = 0; slot < count; ++slot) out[slot] = MakeOperand(names[slot], handles[slot]);
+  return out;
+}
 
 // Axes of the tensors of this family; one spelling each, see docs/glossary.md.
 enum class Axis : uint8_t {

@@ -2,6 +2,7 @@
 #include "op_host/common/operand_table.h"
 
 #include "base/format.h"
+#include "op_host/common/memory_overlap.h"
 
 namespace sfmla {
 
@@ -33,6 +34,19 @@ Status OperandTable::CheckUsedData() const {
     if (!uses_[slot].used) continue;
     SFMLA_RETURN_IF_ERROR(CheckFormat(args_[slot]));
     SFMLA_RETURN_IF_ERROR(CheckData(args_[slot]));
+  }
+  for (size_t slot = 0; slot < args_.size(); ++slot) {
+    if (uses_[slot].used && uses_[slot].is_output) SFMLA_RETURN_IF_ERROR(CheckOwnMemory(slot));
+  }
+  return Status::Ok();
+}
+
+Status OperandTable::CheckOwnMemory(size_t output) const {
+  for (size_t slot = 0; slot < args_.size(); ++slot) {
+    if (slot == output || !uses_[slot].used) continue;
+    if (!SharesMemory(args_[output].desc, args_[slot].desc)) continue;
+    return Refuse(Str(args_[output].name, ": shares memory with ", args_[slot].name,
+                      ", must have memory of its own"));
   }
   return Status::Ok();
 }

@@ -45,10 +45,12 @@ class OperandTable {
   // INT32 with these axes, if the operand is used.
   Status CheckInt32(int slot, std::initializer_list<Axis> axes);
 
-  // Format and data pointer of every used operand.
+  // Format and data pointer of every used operand, and that no output shares memory with another.
   Status CheckUsedData() const;
 
  private:
+  Status CheckOwnMemory(size_t output) const;
+
   std::span<const OperandArg> args_;
   std::span<OperandUse> uses_;
   int32_t null_code_;

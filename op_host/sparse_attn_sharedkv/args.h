@@ -4,19 +4,16 @@
 
 #include <array>
 
-#include "op_host/common/attention_attributes.h"
 #include "op_host/common/operand.h"
+#include "op_host/common/shared_kv_checks.h"
 #include "op_kernel/sparse_attn_sharedkv/tiling_data.h"
 
 namespace sfmla {
 
-struct SparseAttnSharedkvArgs {
+struct SparseAttnSharedkvArgs : SharedKvArgs {
   std::array<OperandArg, sharedkv_operand::kCount> operands;
-  AttentionAttributes attributes;
-  double softmax_scale = 1.0;
   int64_t ori_kv_stride = 0;  // elements between two blocks; 0: those of the view
   int64_t cmp_kv_stride = 0;
-  bool return_softmax_lse = false;
 };
 
 }  // namespace sfmla

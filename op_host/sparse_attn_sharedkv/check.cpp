@@ -4,16 +4,28 @@
 #include <string_view>
 
 #include "base/format.h"
-#include "op_host/common/attention_checks.h"
 #include "op_host/common/operand_table.h"
+#include "op_host/common/shared_kv_checks.h"
 #include "op_host/sparse_attn_sharedkv/infer_shape.h"
 #include "op_host/sparse_attn_sharedkv/product_check.h"
-#include "op_kernel/common/schedule_records.h"
 
 namespace sfmla {
 namespace {
 
 using namespace sharedkv_operand;
+
+constexpr SharedKvSlots kSlots = {
+    {kOriKv, kOriBlockTable, kCuSeqlensOriKv, "with layout_kv PA_ND", "with layout_kv TND"},
+    {kCmpKv, kCmpBlockTable, kCuSeqlensCmpKv, "with cmp_kv and layout_kv PA_ND",
+     "with cmp_kv and layout_kv TND"},
+    kQ,
+    kCuSeqlensQ,
+    kCmpSparseIndices,
+    kSinks,
+    kMetadata,
+    kAttnOut,
+    kSoftmaxLse,
+    "(the words aclnnSparseAttnSharedkvMetadata writes)"};
 
 class Checker {
  public:
@@ -22,24 +34,19 @@ class Checker {
     problem_.operands = args.operands;
   }
 
-  Result<SparseAttnSharedkvProblem> Run(const ProductRules& product);
+  Status Check(const ProductRules& product);
+  const SparseAttnSharedkvProblem& problem() const { return problem_; }
 
  private:
   const OperandArg& At(Slot slot) const { return table_.At(slot); }
   const AttentionRules& rules() const { return problem_.rules; }
-  bool IsPaged() const { return rules().layout_kv == Layout::kPaged; }
-  bool IsPacked() const { return rules().layout_kv == Layout::kTnd; }
 
   Result<AttentionParts> FindParts() const;
   Status CheckMasks(const AttentionParts& parts) const;
-  Status CheckAttributeValues();
-  Status CheckQuery();
   Status CheckPresence() const;
-  void MarkUses();
-  Status CheckIntegers();
-  Status CheckKv();
   Status CheckRoomForGroups() const;
   Status ApplyStride(Slot slot, const char* attribute, int64_t stride, CacheGeometry* geometry);
+  Status ApplyStrides();
 
   const SparseAttnSharedkvArgs& args_;
   SparseAttnSharedkvProblem problem_;
@@ -50,22 +57,19 @@ Result<AttentionParts> Checker::FindParts() const {
   if (At(kOriSparseIndices).present()) {
     return Refuse("ori_sparse_indices: given, must be absent");
   }
-  const Result<int64_t> cmp_topk = ListWidth(At(kCmpSparseIndices));
-  if (!cmp_topk.ok()) return cmp_topk.status();
-  AttentionParts out;
-  out.cmp_topk = cmp_topk.value();
   // Before its first complete group a request has a compressed cache without rows; its layout or
   // what comes with it tells it from an absent one.
   const OperandArg& cmp_kv = At(kCmpKv);
   const char* layout_kv = args_.attributes.layout_kv;
   const bool batched = layout_kv != nullptr && std::string_view(layout_kv) == "BSND";
-  const bool has_company =
-      batched || out.cmp_topk > 0 || At(kCmpBlockTable).present() || At(kCuSeqlensCmpKv).present();
+  const bool has_company = batched || At(kCmpSparseIndices).present() ||
+                           At(kCmpBlockTable).present() || At(kCuSeqlensCmpKv).present();
+  AttentionParts out;
   out.has_cmp =
       cmp_kv.present() || (cmp_kv.handle != nullptr && cmp_kv.desc.rank > 1 && has_company);
-  if (out.cmp_topk > 0 && !out.has_cmp) {
-    return Refuse("cmp_sparse_indices: given without cmp_kv, must come with it");
-  }
+  const Result<int64_t> cmp_topk = CompressedListWidth(table_, kSlots, out.has_cmp);
+  if (!cmp_topk.ok()) return cmp_topk.status();
+  out.cmp_topk = cmp_topk.value();
   return out;
 }
 
@@ -81,76 +85,18 @@ Status Checker::CheckMasks(const AttentionParts& parts) const {
   return Status::Ok();
 }
 
-Status Checker::CheckAttributeValues() {
-  const Result<float> scale = CheckScale("softmax_scale", args_.softmax_scale);
-  if (!scale.ok()) return scale.status();
-  const Result<AttentionParts> parts = FindParts();
-  if (!parts.ok()) return parts.status();
-  SFMLA_RETURN_IF_ERROR(CheckMasks(parts.value()));
-  const Result<AttentionRules> rules =
-      CheckAttributes(args_.attributes, parts.value(), kSharedKvLayouts);
-  if (!rules.ok()) return rules.status();
-  problem_.rules = rules.value();
-  problem_.softmax_scale = scale.value();
-  problem_.return_softmax_lse = args_.return_softmax_lse;
-  return Status::Ok();
-}
-
-Status Checker::CheckQuery() {
-  table_.axes().Fix(Axis::kMetadataWords, kMetadataWords,
-                    "(the words aclnnSparseAttnSharedkvMetadata writes)");
-  SFMLA_RETURN_IF_ERROR(CheckQueries(&table_, kQ, kSharedKvHeadDim, &problem_));
-  return CheckQuerySums(&table_, kCuSeqlensQ, &problem_);
-}
-
 Status Checker::CheckPresence() const {
-  if (At(kOriKv).absent() && problem_.query_rows > 0) {
-    return Refuse("ori_kv: zero elements, must hold at least one token");
+  SFMLA_RETURN_IF_ERROR(RequireCacheIndex(table_, kSlots.ori, rules().layout_kv));
+  if (rules().layout_kv == Layout::kPaged) {
+    SFMLA_RETURN_IF_ERROR(table_.Require(kSequsedKv, kSlots.ori.when_paged));
   }
-  if (IsPaged()) {
-    SFMLA_RETURN_IF_ERROR(table_.Require(kOriBlockTable, "with layout_kv PA_ND"));
-    SFMLA_RETURN_IF_ERROR(table_.Require(kSequsedKv, "with layout_kv PA_ND"));
-  }
-  if (IsPacked()) SFMLA_RETURN_IF_ERROR(table_.Require(kCuSeqlensOriKv, "with layout_kv TND"));
   if (!rules().has_cmp) return Status::Ok();
-  if (IsPaged()) return table_.Require(kCmpBlockTable, "with cmp_kv and layout_kv PA_ND");
-  return IsPacked() ? table_.Require(kCuSeqlensCmpKv, "with cmp_kv and layout_kv TND")
-                    : Status::Ok();
-}
-
-// Which of the given tensors mean something in this mode; the rest is ignored.
-void Checker::MarkUses() {
-  for (const Slot slot : {kQ, kSequsedQ, kSequsedKv, kSinks}) table_.Use(slot);
-  table_.UseAlways(kMetadata);
-  table_.Use(kOriKv, true);
-  if (IsPacked()) table_.Use(kCuSeqlensOriKv);
-  if (IsPaged()) table_.Use(kOriBlockTable);
-  if (rules().has_cmp) {
-    table_.Use(kCmpKv, true);
-    if (IsPacked()) table_.Use(kCuSeqlensCmpKv);
-    if (IsPaged()) table_.Use(kCmpBlockTable);
-    table_.Use(kCmpSparseIndices);
-  }
-  table_.UseOutput(kAttnOut, true);
-  table_.UseOutput(kSoftmaxLse, args_.return_softmax_lse);
-}
-
-Status Checker::CheckIntegers() {
-  for (const Slot slot : {kCuSeqlensOriKv, kCuSeqlensCmpKv}) {
-    SFMLA_RETURN_IF_ERROR(table_.CheckInt32(slot, {Axis::kBPlus1}));
-  }
-  for (const Slot slot : {kSequsedQ, kSequsedKv}) {
-    SFMLA_RETURN_IF_ERROR(table_.CheckInt32(slot, {Axis::kB}));
-  }
-  SFMLA_RETURN_IF_ERROR(table_.CheckInt32(kOriBlockTable, {Axis::kB, Axis::kOriColumns}));
-  SFMLA_RETURN_IF_ERROR(table_.CheckInt32(kCmpBlockTable, {Axis::kB, Axis::kCmpColumns}));
-  SFMLA_RETURN_IF_ERROR(table_.CheckInt32(kMetadata, {Axis::kMetadataWords}));
-  return CheckRowIntegers(&table_, kCmpSparseIndices, rules().layout_q, Axis::kK2);
+  return RequireCacheIndex(table_, kSlots.cmp, rules().layout_kv);
 }
 
 Status Checker::ApplyStride(Slot slot, const char* attribute, int64_t stride,
                             CacheGeometry* geometry) {
-  if (!IsPaged() || stride == 0) return Status::Ok();
+  if (rules().layout_kv != Layout::kPaged || stride == 0) return Status::Ok();
   const int64_t block_elements = geometry->page_tokens * kHeadDim;
   if (stride < block_elements) {
     return Refuse(Str(attribute, ": ", stride, ", must be 0 (the stride of ", At(slot).name,
@@ -173,39 +119,41 @@ Status Checker::CheckRoomForGroups() const {
                     " original tokens"));
 }
 
-Status Checker::CheckKv() {
-  SFMLA_RETURN_IF_ERROR(
-      CheckCaches(&table_, {kQ, kOriKv, kOriBlockTable, kCmpKv, kCmpBlockTable}, &problem_));
-  SFMLA_RETURN_IF_ERROR(CheckRoomForGroups());
+Status Checker::ApplyStrides() {
   SFMLA_RETURN_IF_ERROR(ApplyStride(kOriKv, "ori_kv_stride", args_.ori_kv_stride, &problem_.ori));
   if (!rules().has_cmp) return Status::Ok();
   return ApplyStride(kCmpKv, "cmp_kv_stride", args_.cmp_kv_stride, &problem_.cmp);
 }
 
-Result<SparseAttnSharedkvProblem> Checker::Run(const ProductRules& product) {
-  const auto check = [&]() -> Status {
-    SFMLA_RETURN_IF_ERROR(
-        table_.CheckHandles({kQ, kOriKv, kSinks, kMetadata, kAttnOut, kSoftmaxLse}));
-    SFMLA_RETURN_IF_ERROR(CheckAttributeValues());
-    SFMLA_RETURN_IF_ERROR(CheckQuery());
-    SFMLA_RETURN_IF_ERROR(CheckPresence());
-    MarkUses();
-    SFMLA_RETURN_IF_ERROR(CheckIntegers());
-    SFMLA_RETURN_IF_ERROR(CheckKv());
-    SFMLA_RETURN_IF_ERROR(CheckSinksAndOutputs(&table_, {kQ, kSinks, kAttnOut, kSoftmaxLse},
-                                               SharedKvLseAxes(problem_.rules.layout_q), problem_));
-    SFMLA_RETURN_IF_ERROR(CheckSharedKvProduct(product, args_, problem_));
-    return table_.CheckUsedData();
-  };
-  if (Status status = check(); !status.ok()) return status;
-  return problem_;
+Status Checker::Check(const ProductRules& product) {
+  SFMLA_RETURN_IF_ERROR(
+      table_.CheckHandles({kQ, kOriKv, kSinks, kMetadata, kAttnOut, kSoftmaxLse}));
+  const Result<AttentionParts> parts = FindParts();
+  if (!parts.ok()) return parts.status();
+  SFMLA_RETURN_IF_ERROR(CheckMasks(parts.value()));
+  SFMLA_RETURN_IF_ERROR(CheckSharedKvAttributes(args_, parts.value(), kSharedKvLayouts, &problem_));
+  SFMLA_RETURN_IF_ERROR(CheckSharedKvQuery(&table_, kSlots, &problem_));
+  SFMLA_RETURN_IF_ERROR(CheckPresence());
+  UseSharedKvTensors(&table_, kSlots, problem_);
+  for (const Slot slot : {kSequsedQ, kSequsedKv}) {
+    table_.Use(slot);
+    SFMLA_RETURN_IF_ERROR(table_.CheckInt32(slot, {Axis::kB}));
+  }
+  SFMLA_RETURN_IF_ERROR(
+      CheckSharedKvTensors(&table_, kSlots, SharedKvLseAxes(rules().layout_q), &problem_));
+  SFMLA_RETURN_IF_ERROR(CheckRoomForGroups());
+  SFMLA_RETURN_IF_ERROR(ApplyStrides());
+  SFMLA_RETURN_IF_ERROR(CheckSharedKvProduct(product, args_, problem_));
+  return table_.CheckUsedData();
 }
 
 }  // namespace
 
 Result<SparseAttnSharedkvProblem> CheckSparseAttnSharedkv(const SparseAttnSharedkvArgs& args,
                                                           const ProductRules& product) {
-  return Checker(args).Run(product);
+  Checker checker(args);
+  SFMLA_RETURN_IF_ERROR(checker.Check(product));
+  return checker.problem();
 }
 
 }  // namespace sfmla

@@ -18,7 +18,9 @@ class Checker {
  public:
   explicit Checker(const SparseAttnSharedkvMetadataArgs& args)
       : args_(args), table_(args_.operands, problem_.uses) {}
-  Result<SparseAttnSharedkvMetadataProblem> Run(const ProductRules& product);
+
+  Status Check(const ProductRules& product);
+  const SparseAttnSharedkvMetadataProblem& problem() const { return problem_; }
 
  private:
   const AttentionRules& rules() const { return problem_.rules; }
@@ -43,18 +45,15 @@ Status Checker::CheckScalars() const {
   SFMLA_RETURN_IF_ERROR(CheckCount("batch_size", args_.batch_size, kMaxPlannedRows));
   SFMLA_RETURN_IF_ERROR(CheckMaximum("max_seqlen_q", args_.max_seqlen_q));
   if (args_.has_cmp_kv) SFMLA_RETURN_IF_ERROR(CheckCount("cmp_topk", args_.cmp_topk));
-  return CheckPlannedHeads(args_.num_heads_q, args_.num_heads_kv, args_.head_dim);
+  return CheckPlannedHeads(args_);
 }
 
 Status Checker::CheckAttributeValues(const ProductRules& product) {
-  AttentionAttributes attributes = args_.attributes;
-  attributes.cmp_mask_mode = 3;  // the only one; what is given is not looked at
-  SFMLA_RETURN_IF_ERROR(CheckLimitedWindow(attributes));
-  const Result<AttentionRules> rules = CheckAttributes(
-      attributes, {.has_cmp = args_.has_cmp_kv, .cmp_topk = args_.cmp_topk}, kSharedKvLayouts);
-  if (!rules.ok()) return rules.status();
-  problem_.rules = rules.value();
-  problem_.rules.heads = static_cast<int32_t>(args_.num_heads_q);
+  SFMLA_RETURN_IF_ERROR(CheckLimitedWindow(args_.attributes));
+  PlannerArgs args = args_;
+  args.attributes.cmp_mask_mode = 3;  // the only one; what is given is not looked at
+  SFMLA_RETURN_IF_ERROR(SetPlannedRules(
+      args, {.has_cmp = args.has_cmp_kv, .cmp_topk = args.cmp_topk}, kSharedKvLayouts, &problem_));
   return CheckSharedKvProductAttributes(product, ProductCheck::kPlanner, args_.attributes,
                                         problem_.rules);
 }
@@ -84,18 +83,14 @@ Status Checker::CheckPresence() {
 // B from the most telling source on the side of the queries; that of the caches says the same.
 Status Checker::FindBatch() {
   AxisTable& axes = table_.axes();
-  const auto fix = [&](int64_t batch, const char* why) {
-    axes.Fix(Axis::kB, batch, why);
-    axes.Fix(Axis::kBPlus1, batch + 1, why);
-  };
   if (table_.Used(kSequsedQ)) {
     SFMLA_RETURN_IF_ERROR(table_.CheckInt32(kSequsedQ, {Axis::kB}));
-    fix(axes.Of(Axis::kB), "(B from seqused_q)");
+    FixBatch(&axes, axes.Of(Axis::kB), "(B from seqused_q)");
   } else if (IsTndQuery()) {
     SFMLA_RETURN_IF_ERROR(table_.CheckInt32(kCuSeqlensQ, {Axis::kBPlus1}));
-    fix(axes.Of(Axis::kBPlus1) - 1, "(B from cu_seqlens_q)");
+    FixBatch(&axes, axes.Of(Axis::kBPlus1) - 1, "(B from cu_seqlens_q)");
   } else {
-    fix(args_.batch_size, "(B from batch_size)");
+    FixBatch(&axes, args_.batch_size, "(B from batch_size)");
   }
   problem_.batch = axes.Of(Axis::kB);
   if (table_.Used(kSequsedKv) || IsPacked() || args_.batch_size == problem_.batch) {
@@ -120,7 +115,8 @@ Status Checker::SetExtents() {
   problem_.query_extent = kUnknownExtent;
   problem_.ori_extent = kUnknownExtent;
   if (!IsTndQuery() && !table_.Used(kSequsedQ)) {
-    problem_.query_extent = std::min(args_.max_seqlen_q, kUnknownExtent);
+    SFMLA_RETURN_IF_ERROR(CheckPlannedRows(problem_.batch, args_.max_seqlen_q));
+    problem_.query_extent = args_.max_seqlen_q;
   }
   if (!IsPacked() && !table_.Used(kSequsedKv)) {
     SFMLA_RETURN_IF_ERROR(CheckMaximum("max_seqlen_kv", args_.max_seqlen_kv));
@@ -129,25 +125,23 @@ Status Checker::SetExtents() {
   return Status::Ok();
 }
 
-Result<SparseAttnSharedkvMetadataProblem> Checker::Run(const ProductRules& product) {
-  const auto check = [&]() -> Status {
-    SFMLA_RETURN_IF_ERROR(table_.CheckHandles());
-    SFMLA_RETURN_IF_ERROR(CheckScalars());
-    SFMLA_RETURN_IF_ERROR(CheckAttributeValues(product));
-    MarkUses();
-    SFMLA_RETURN_IF_ERROR(CheckPresence());
-    SFMLA_RETURN_IF_ERROR(CheckTensors());
-    return SetExtents();
-  };
-  if (Status status = check(); !status.ok()) return status;
-  return problem_;
+Status Checker::Check(const ProductRules& product) {
+  SFMLA_RETURN_IF_ERROR(table_.CheckHandles());
+  SFMLA_RETURN_IF_ERROR(CheckScalars());
+  SFMLA_RETURN_IF_ERROR(CheckAttributeValues(product));
+  MarkUses();
+  SFMLA_RETURN_IF_ERROR(CheckPresence());
+  SFMLA_RETURN_IF_ERROR(CheckTensors());
+  return SetExtents();
 }
 
 }  // namespace
 
 Result<SparseAttnSharedkvMetadataProblem> CheckSparseAttnSharedkvMetadata(
     const SparseAttnSharedkvMetadataArgs& args, const ProductRules& product) {
-  return Checker(args).Run(product);
+  Checker checker(args);
+  SFMLA_RETURN_IF_ERROR(checker.Check(product));
+  return checker.problem();
 }
 
 }  // namespace sfmla

@@ -5,15 +5,12 @@
 #include <array>
 
 #include "op_host/common/launch_builder.h"
+#include "op_host/common/planner_checks.h"
 #include "op_kernel/sparse_attn_sharedkv_metadata/tiling_data.h"
 
 namespace sfmla {
 
-struct SparseAttnSharedkvMetadataProblem {
-  AttentionRules rules;
-  int64_t batch = 0;
-  int64_t query_extent = 0;  // lengths where no tensor says more
-  int64_t ori_extent = 0;
+struct SparseAttnSharedkvMetadataProblem : PlannerProblem {
   std::array<OperandUse, sharedkv_metadata_operand::kCount> uses;
 };
 

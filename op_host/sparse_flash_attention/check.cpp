@@ -20,7 +20,8 @@ class Checker {
   explicit Checker(const SparseFlashAttentionArgs& args)
       : args_(args), seen_(args.operands), table_(seen_, problem_.uses, code::kAclnnParamNullptr) {}
 
-  Result<SparseFlashAttentionProblem> Run(const ProductRules& product);
+  Status Check(const ProductRules& product);
+  const SparseFlashAttentionProblem& problem() const { return problem_; }
 
  private:
   const OperandArg& At(Slot slot) const { return table_.At(slot); }
@@ -199,28 +200,26 @@ Status Checker::CheckSinksAndOutputs() {
   return Status::Ok();
 }
 
-Result<SparseFlashAttentionProblem> Checker::Run(const ProductRules& product) {
-  const auto check = [&]() -> Status {
-    SFMLA_RETURN_IF_ERROR(CheckPointers());
-    SFMLA_RETURN_IF_ERROR(CheckAttributeValues());
-    SFMLA_RETURN_IF_ERROR(CheckQuery());
-    SFMLA_RETURN_IF_ERROR(CheckPresence());
-    MarkUses();
-    SFMLA_RETURN_IF_ERROR(CheckIntegers());
-    SFMLA_RETURN_IF_ERROR(CheckKv());
-    SFMLA_RETURN_IF_ERROR(CheckSinksAndOutputs());
-    SFMLA_RETURN_IF_ERROR(CheckSparseFlashProduct(product, args_, problem_));
-    return OperandTable(args_.operands, problem_.uses).CheckUsedData();
-  };
-  if (Status status = check(); !status.ok()) return status;
-  return problem_;
+Status Checker::Check(const ProductRules& product) {
+  SFMLA_RETURN_IF_ERROR(CheckPointers());
+  SFMLA_RETURN_IF_ERROR(CheckAttributeValues());
+  SFMLA_RETURN_IF_ERROR(CheckQuery());
+  SFMLA_RETURN_IF_ERROR(CheckPresence());
+  MarkUses();
+  SFMLA_RETURN_IF_ERROR(CheckIntegers());
+  SFMLA_RETURN_IF_ERROR(CheckKv());
+  SFMLA_RETURN_IF_ERROR(CheckSinksAndOutputs());
+  SFMLA_RETURN_IF_ERROR(CheckSparseFlashProduct(product, args_, problem_));
+  return OperandTable(args_.operands, problem_.uses).CheckUsedData();
 }
 
 }  // namespace
 
 Result<SparseFlashAttentionProblem> CheckSparseFlashAttention(const SparseFlashAttentionArgs& args,
                                                               const ProductRules& product) {
-  return Checker(args).Run(product);
+  Checker checker(args);
+  SFMLA_RETURN_IF_ERROR(checker.Check(product));
+  return checker.problem();
 }
 
 }  // namespace sfmla

@@ -4,18 +4,15 @@
 
 #include <array>
 
-#include "op_host/common/attention_attributes.h"
 #include "op_host/common/operand.h"
+#include "op_host/common/shared_kv_checks.h"
 #include "op_kernel/sparse_flash_mla/tiling_data.h"
 
 namespace sfmla {
 
-struct SparseFlashMlaArgs {
+struct SparseFlashMlaArgs : SharedKvArgs {
   std::array<OperandArg, smla_operand::kCount> operands;
-  AttentionAttributes attributes;
-  double softmax_scale = 1.0;
   int64_t topk_value_mode = 1;
-  bool return_softmax_lse = false;
 
   const OperandArg& at(smla_operand::Slot slot) const {
     return operands[static_cast<size_t>(slot)];

@@ -4,26 +4,18 @@
 
 #include <array>
 
-#include "op_host/common/attention_attributes.h"
 #include "op_host/common/operand.h"
+#include "op_host/common/planner_checks.h"
 #include "op_kernel/sparse_flash_mla_metadata/tiling_data.h"
 
 namespace sfmla {
 
-struct SparseFlashMlaMetadataArgs {
+struct SparseFlashMlaMetadataArgs : PlannerArgs {
   std::array<OperandArg, metadata_operand::kCount> operands;
-  int64_t num_heads_q = 0;
-  int64_t num_heads_kv = 0;
-  int64_t head_dim = 0;
-  int64_t batch_size = 0;
-  int64_t max_seqlen_q = 0;
   int64_t max_seqlen_ori_kv = 0;
   int64_t max_seqlen_cmp_kv = 0;
   int64_t ori_topk = 0;
-  int64_t cmp_topk = 0;
-  AttentionAttributes attributes;
   bool has_ori_kv = true;
-  bool has_cmp_kv = false;
 
   const OperandArg& at(metadata_operand::Slot slot) const {
     return operands[static_cast<size_t>(slot)];

@@ -18,7 +18,9 @@ class Checker {
  public:
   Checker(const SparseFlashMlaMetadataArgs& args, const ProductRules& product)
       : args_(args), product_(product), table_(args_.operands, problem_.uses) {}
-  Result<SparseFlashMlaMetadataProblem> Run();
+
+  Status Check();
+  const SparseFlashMlaMetadataProblem& problem() const { return problem_; }
 
  private:
   AxisTable& axes() { return table_.axes(); }
@@ -46,7 +48,7 @@ Status Checker::CheckScalars() const {
   SFMLA_RETURN_IF_ERROR(CheckMaximum("max_seqlen_cmp_kv", args_.max_seqlen_cmp_kv));
   if (args_.has_ori_kv) SFMLA_RETURN_IF_ERROR(CheckCount("ori_topk", args_.ori_topk));
   if (args_.has_cmp_kv) SFMLA_RETURN_IF_ERROR(CheckCount("cmp_topk", args_.cmp_topk));
-  return CheckPlannedHeads(args_.num_heads_q, args_.num_heads_kv, args_.head_dim);
+  return CheckPlannedHeads(args_);
 }
 
 Status Checker::CheckAttributeValues() {
@@ -55,11 +57,8 @@ Status Checker::CheckAttributeValues() {
   if (args_.attributes.layout_kv == nullptr) {
     return Refuse("layout_kv: NULL, must be BSND, TND or PA_BBND");
   }
-  const Result<AttentionRules> rules = CheckAttributes(
-      args_.attributes, {args_.has_ori_kv, args_.has_cmp_kv, args_.ori_topk, args_.cmp_topk});
-  if (!rules.ok()) return rules.status();
-  problem_.rules = rules.value();
-  problem_.rules.heads = static_cast<int32_t>(args_.num_heads_q);
+  const AttentionParts parts = {args_.has_ori_kv, args_.has_cmp_kv, args_.ori_topk, args_.cmp_topk};
+  SFMLA_RETURN_IF_ERROR(SetPlannedRules(args_, parts, {}, &problem_));
   return CheckProductAttributes(product_, ProductCheck::kPlanner, args_.attributes, problem_.rules);
 }
 
@@ -117,23 +116,20 @@ Status Checker::CheckPresence() const {
 
 // B from the most telling source: the prefix sums of the queries, batch_size, a seqused tensor.
 Status Checker::FindBatch() {
-  const auto fix = [&](int64_t batch, const char* why) {
-    axes().Fix(Axis::kB, batch, why);
-    axes().Fix(Axis::kBPlus1, batch + 1, why);
-  };
+  AxisTable& axes = table_.axes();
   if (IsTndQuery()) {
     SFMLA_RETURN_IF_ERROR(table_.CheckInt32(kCuSeqlensQ, {Axis::kBPlus1}));
-    fix(axes().Of(Axis::kBPlus1) - 1, "(B from cu_seqlens_q)");
+    FixBatch(&axes, axes.Of(Axis::kBPlus1) - 1, "(B from cu_seqlens_q)");
   } else if (args_.batch_size > 0) {
-    fix(args_.batch_size, "(B from batch_size)");
+    FixBatch(&axes, args_.batch_size, "(B from batch_size)");
   } else {
     for (const Slot slot : {kSequsedQ, kSequsedOriKv, kSequsedCmpKv}) {
-      if (!table_.Used(slot) || axes().Of(Axis::kB) > 0) continue;
+      if (!table_.Used(slot) || axes.Of(Axis::kB) > 0) continue;
       SFMLA_RETURN_IF_ERROR(table_.CheckInt32(slot, {Axis::kB}));
-      fix(axes().Of(Axis::kB), "(B from the first seqused tensor)");
+      FixBatch(&axes, axes.Of(Axis::kB), "(B from the first seqused tensor)");
     }
   }
-  problem_.batch = axes().Of(Axis::kB);
+  problem_.batch = axes.Of(Axis::kB);
   if (problem_.batch == 0 && !IsTndQuery()) {
     return Refuse(
         "batch_size: 0, must be at least 1 with layout_q BSND when no seqused tensor "
@@ -178,8 +174,9 @@ Status Checker::SetExtents() {
   };
   const AttentionRules& rules = problem_.rules;
   const bool batched_kv = LayoutKv() == Layout::kBsnd;
-  if (!IsTndQuery() && args_.max_seqlen_q == 0 && !table_.Used(kSequsedQ)) {
-    return needs("max_seqlen_q", "seqused_q");
+  if (!IsTndQuery() && !table_.Used(kSequsedQ)) {
+    if (args_.max_seqlen_q == 0) return needs("max_seqlen_q", "seqused_q");
+    SFMLA_RETURN_IF_ERROR(CheckPlannedRows(problem_.batch, args_.max_seqlen_q));
   }
   if (rules.has_ori && batched_kv && args_.max_seqlen_ori_kv == 0 && !table_.Used(kSequsedOriKv)) {
     return needs("max_seqlen_ori_kv", "seqused_ori_kv");
@@ -194,26 +191,24 @@ Status Checker::SetExtents() {
   return Status::Ok();
 }
 
-Result<SparseFlashMlaMetadataProblem> Checker::Run() {
-  const auto check = [&]() -> Status {
-    SFMLA_RETURN_IF_ERROR(CheckScalars());
-    SFMLA_RETURN_IF_ERROR(CheckAttributeValues());
-    MarkUses();
-    // Without any request even a required tensor has no elements.
-    if (IsTndQuery() && table_.At(kCuSeqlensQ).desc.dims[0] == 1) table_.AllowEmpty();
-    SFMLA_RETURN_IF_ERROR(CheckPresence());
-    SFMLA_RETURN_IF_ERROR(CheckTensors());
-    return SetExtents();
-  };
-  if (Status status = check(); !status.ok()) return status;
-  return problem_;
+Status Checker::Check() {
+  SFMLA_RETURN_IF_ERROR(CheckScalars());
+  SFMLA_RETURN_IF_ERROR(CheckAttributeValues());
+  MarkUses();
+  // Without any request even a required tensor has no elements.
+  if (IsTndQuery() && table_.At(kCuSeqlensQ).desc.dims[0] == 1) table_.AllowEmpty();
+  SFMLA_RETURN_IF_ERROR(CheckPresence());
+  SFMLA_RETURN_IF_ERROR(CheckTensors());
+  return SetExtents();
 }
 
 }  // namespace
 
 Result<SparseFlashMlaMetadataProblem> CheckSparseFlashMlaMetadata(
     const SparseFlashMlaMetadataArgs& args, const ProductRules& product) {
-  return Checker(args, product).Run();
+  Checker checker(args, product);
+  SFMLA_RETURN_IF_ERROR(checker.Check());
+  return checker.problem();
 }
 
 }  // namespace sfmla

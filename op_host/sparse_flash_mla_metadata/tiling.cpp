@@ -8,12 +8,6 @@ namespace sfmla {
 Launch PlanSparseFlashMlaMetadata(const SparseFlashMlaMetadataArgs& args,
                                   const SparseFlashMlaMetadataProblem& problem,
                                   const CoreCounts& cores, const SocTraits& soc) {
-  Launch out;
-  out.op_name = "aclnnSparseFlashMlaMetadata";
-  out.kernel_id = kSparseFlashMlaMetadataKernel;
-  WorkspaceSum workspace;
-  AddOperands(args.operands, problem.uses, &workspace, &out);
-
   const auto elements = [&](metadata_operand::Slot slot) {
     return problem.uses[slot].used ? args.at(slot).desc.num_elements() : 0;
   };
@@ -28,9 +22,8 @@ Launch PlanSparseFlashMlaMetadata(const SparseFlashMlaMetadataArgs& args,
   tiling.block_tokens = soc.kv_block_tokens;
   tiling.ori_topk_lengths = elements(metadata_operand::kOriTopkLength);
   tiling.cmp_topk_lengths = elements(metadata_operand::kCmpTopkLength);
-  out.tiling = TilingBytes(tiling);
-  out.workspace_bytes = static_cast<uint64_t>(workspace.bytes());
-  return out;
+  return SimpleLaunch({"aclnnSparseFlashMlaMetadata", kSparseFlashMlaMetadataKernel}, args.operands,
+                      problem.uses, tiling);
 }
 
 }  // namespace sfmla

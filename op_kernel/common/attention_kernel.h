@@ -10,7 +10,7 @@
 #include "op_kernel/common/cache_geometry.h"
 #include "op_kernel/common/length_tensors.h"
 #include "op_kernel/common/row_attention.h"
-#include "op_kernel/common/schedule_records.h"
+#include "op_kernel/common/schedule_words.h"
 #include "op_kernel/common/workspace_layout.h"
 
 namespace sfmla {

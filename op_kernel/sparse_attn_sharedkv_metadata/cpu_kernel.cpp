@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "op_kernel/common/kernel_operands.h"
 #include "op_kernel/common/schedule.h"
+#include "op_kernel/common/shared_kv_operands.h"
 #include "op_kernel/sparse_attn_sharedkv_metadata/partition.h"
 #include "op_kernel/sparse_attn_sharedkv_metadata/shared_lengths.h"
 #include "op_kernel/sparse_attn_sharedkv_metadata/tiling_data.h"
@@ -21,11 +21,8 @@ LengthTensors LengthsOf(const SparseAttnSharedkvMetadataTiling& tiling,
   out.query_extent = tiling.query_extent;
   out.ori_extent = tiling.ori_extent;
   out.cmp_extent = kUnknownExtent;
-  out.cu_seqlens_q = operands.Integers(kCuSeqlensQ);
-  out.cu_seqlens_ori_kv = operands.Integers(kCuSeqlensOriKv);
-  out.cu_seqlens_cmp_kv = operands.Integers(kCuSeqlensCmpKv);
-  out.seqused_q = operands.Integers(kSequsedQ);
-  out.seqused_ori_kv = operands.Integers(kSequsedKv);
+  SetLengths(operands, {kCuSeqlensQ, kCuSeqlensOriKv, kCuSeqlensCmpKv, kSequsedQ, kSequsedKv},
+             &out);
   return out;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op_kernel/sparse_flash_attention/cpu_kernel.h"
 
-#include "op_kernel/common/attention_operands.h"
+#include "op_kernel/common/shared_kv_operands.h"
+#include "op_kernel/sparse_flash_attention/operand_names.h"
 #include "op_kernel/sparse_flash_attention/tiling_data.h"
 
 namespace sfmla {
@@ -31,19 +32,14 @@ AttentionCall CallOf(const KernelCall& call) {
   const KernelOperands operands(call);
   AttentionCall out = AttentionCallOf(ReadTiling<SparseFlashAttentionTiling>(call), call);
   SetLengths(operands, out.rules, &out.lengths);
-  out.q = operands.Elements(kQuery);
   out.q_rope = operands.Elements(kQueryRope);
-  out.ori.pool = operands.Elements(kKey);
-  out.ori.block_table = operands.Integers(kBlockTable);
-  out.ori.block_table_name = "block_table";
-  out.ori.indices = operands.Integers(kSparseIndices);
+  SetKv(operands, kSparseFlashAttentionOperandNames, {kKey, kBlockTable, kSparseIndices}, &out.ori);
   out.ori_rope.pool = operands.Elements(kKeyRope);
   const uint16_t* value = operands.Elements(kValue);
   // Callers pass the keys again; values that are the keys need not be read twice.
   const bool is_key = value == out.ori.pool && SameRows(out.ori_value.geometry, out.ori.geometry);
   if (!is_key) out.ori_value.pool = value;
-  out.sinks = operands.At<const float>(kSinks);
-  out.out = operands.At<uint16_t>(kAttentionOut);
+  SetQueries(operands, {kQuery, kSinks, kAttentionOut}, &out);
   out.statistics.max = operands.At<float>(kSoftmaxMax);
   out.statistics.sum = operands.At<float>(kSoftmaxSum);
   return out;

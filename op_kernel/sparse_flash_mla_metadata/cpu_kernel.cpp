@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/format.h"
-#include "op_kernel/common/kernel_operands.h"
 #include "op_kernel/common/schedule.h"
+#include "op_kernel/common/shared_kv_operands.h"
 #include "op_kernel/sparse_flash_mla_metadata/check_metadata.h"
 #include "op_kernel/sparse_flash_mla_metadata/tiling_data.h"
 
@@ -19,14 +19,10 @@ LengthTensors LengthsOf(const SparseFlashMlaMetadataTiling& tiling, const Kernel
   out.query_extent = tiling.query_extent;
   out.ori_extent = tiling.ori_extent;
   out.cmp_extent = tiling.cmp_extent;
-  const KernelOperands operands(call);
-  out.cu_seqlens_q = operands.Integers(kCuSeqlensQ);
-  out.cu_seqlens_ori_kv = operands.Integers(kCuSeqlensOriKv);
-  out.cu_seqlens_cmp_kv = operands.Integers(kCuSeqlensCmpKv);
-  out.seqused_q = operands.Integers(kSequsedQ);
-  out.seqused_ori_kv = operands.Integers(kSequsedOriKv);
-  out.seqused_cmp_kv = operands.Integers(kSequsedCmpKv);
-  out.cmp_residual_kv = operands.Integers(kCmpResidualKv);
+  SetLengths(KernelOperands(call),
+             {kCuSeqlensQ, kCuSeqlensOriKv, kCuSeqlensCmpKv, kSequsedQ, kSequsedOriKv,
+              kSequsedCmpKv, kCmpResidualKv},
+             &out);
   return out;
 }
 

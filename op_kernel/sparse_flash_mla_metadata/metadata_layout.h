@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "op_kernel/common/call_digest.h"
-#include "op_kernel/common/schedule_records.h"
+#include "op_kernel/common/schedule_words.h"
 
 namespace sfmla {
 

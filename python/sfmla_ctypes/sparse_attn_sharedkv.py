@@ -4,9 +4,9 @@
 from typing import Any
 
 from ._arrays import Array, ArrayLike, as_arrays
-from ._results import attention_output, is_on_device, row_output, statistic
+from ._shared_kv import attend
 from ._stream import Stream
-from ._two_phase import c_string, integers, real, run
+from ._two_phase import c_string, integers, real
 
 _API = "aclnnSparseAttnSharedkv"
 
@@ -128,13 +128,8 @@ def sparse_attn_sharedkv(
         c_string("layout_kv", layout_kv),
         bool(return_softmax_lse),
     )
-    query = inputs["q"]
-    attn_out = attention_output("attn_out", out, query)
-    lse_shape = _lse_shape(query, return_softmax_lse)
-    softmax_lse = row_output("softmax_lse", softmax_lse_out, lse_shape, is_on_device([query]))
-    outputs = {"attn_out": attn_out, "softmax_lse": softmax_lse}
-    run(_API, inputs, attributes, outputs, stream)
-    return attn_out, statistic(softmax_lse, return_softmax_lse)
+    lse_shape = _lse_shape(inputs["q"], return_softmax_lse)
+    return attend(_API, inputs, attributes, lse_shape, (out, softmax_lse_out), stream)
 
 
 def _lse_shape(query: Array | None, is_wanted: bool) -> tuple[int, ...]:

@@ -4,9 +4,10 @@
 from typing import Any
 
 from ._arrays import ArrayLike, as_arrays
-from ._results import attention_output, is_on_device, kv_head_first, row_output, statistic
+from ._results import kv_head_first
+from ._shared_kv import attend
 from ._stream import Stream
-from ._two_phase import c_string, integers, real, run
+from ._two_phase import c_string, integers, real
 
 _API = "aclnnSparseFlashMla"
 
@@ -141,10 +142,5 @@ def sparse_flash_mla(
         *integers(topk_value_mode=topk_value_mode),
         bool(return_softmax_lse),
     )
-    query = inputs["q"]
-    attn_out = attention_output("attn_out", out, query)
-    lse_shape = kv_head_first(query) if return_softmax_lse else None
-    softmax_lse = row_output("softmax_lse", softmax_lse_out, lse_shape, is_on_device([query]))
-    outputs = {"attn_out": attn_out, "softmax_lse": softmax_lse}
-    run(_API, inputs, attributes, outputs, stream)
-    return attn_out, statistic(softmax_lse, return_softmax_lse)
+    lse_shape = kv_head_first(inputs["q"]) if return_softmax_lse else None
+    return attend(_API, inputs, attributes, lse_shape, (out, softmax_lse_out), stream)

@@ -4,9 +4,9 @@
 from typing import Any
 
 from ._arrays import ArrayLike, as_arrays
-from ._results import plan_output
+from ._shared_kv import plan
 from ._stream import Stream
-from ._two_phase import c_string, integers, run
+from ._two_phase import integers
 
 _API = "aclnnSparseFlashMlaMetadata"
 
@@ -87,28 +87,21 @@ def sparse_flash_mla_metadata(
         ori_topk_length=ori_topk_length,
         cmp_topk_length=cmp_topk_length,
     )
-    attributes = (
-        *integers(
-            num_heads_q=num_heads_q,
-            num_heads_kv=num_heads_kv,
-            head_dim=head_dim,
-            batch_size=batch_size,
-            max_seqlen_q=max_seqlen_q,
-            max_seqlen_ori_kv=max_seqlen_ori_kv,
-            max_seqlen_cmp_kv=max_seqlen_cmp_kv,
-            ori_topk=ori_topk,
-            cmp_topk=cmp_topk,
-            cmp_ratio=cmp_ratio,
-            ori_mask_mode=ori_mask_mode,
-            cmp_mask_mode=cmp_mask_mode,
-            ori_win_left=ori_win_left,
-            ori_win_right=ori_win_right,
-        ),
-        c_string("layout_q", layout_q),
-        c_string("layout_kv", layout_kv),
-        bool(has_ori_kv),
-        bool(has_cmp_kv),
+    layouts, parts = (layout_q, layout_kv), (has_ori_kv, has_cmp_kv)
+    numbers = integers(
+        num_heads_q=num_heads_q,
+        num_heads_kv=num_heads_kv,
+        head_dim=head_dim,
+        batch_size=batch_size,
+        max_seqlen_q=max_seqlen_q,
+        max_seqlen_ori_kv=max_seqlen_ori_kv,
+        max_seqlen_cmp_kv=max_seqlen_cmp_kv,
+        ori_topk=ori_topk,
+        cmp_topk=cmp_topk,
+        cmp_ratio=cmp_ratio,
+        ori_mask_mode=ori_mask_mode,
+        cmp_mask_mode=cmp_mask_mode,
+        ori_win_left=ori_win_left,
+        ori_win_right=ori_win_right,
     )
-    metadata = plan_output(out, inputs.values())
-    run(_API, inputs, attributes, {"metadata": metadata}, stream)
-    return metadata
+    return plan(_API, inputs, numbers, layouts, parts, out, stream)

@@ -46,8 +46,8 @@ extern "C" {
 //     lse              = m + ln(sum)
 //
 // [pub] window, groups, list, sink. [here] query rows that no request owns (t >= sequsedQ[b], or
-// past cuSeqlensQ[B]) are written: attnOut 0, lse 0. Sinks of -inf and +inf and NaN in an attended
-// token act as in SparseFlashMla.
+// past cuSeqlensQ[B]) are written: attnOut 0, lse 0. Sinks of -inf, +inf and NaN, and NaN in an
+// attended token, act as in SparseFlashMla.
 //
 // 2 Tensors --------------------------------------------------------------------------------------
 //
@@ -86,7 +86,7 @@ extern "C" {
 //
 // Strides: as for SparseFlashMla. Caches may have any stride of at least 0 on axis 0, of at least
 // 512 on the token axis of a rank-4 view and 1 on the innermost; other inputs may have any strides;
-// outputs must be contiguous.
+// outputs must be contiguous and share no element with another tensor of the call.
 //
 // 3 Attributes -----------------------------------------------------------------------------------
 //

@@ -36,7 +36,8 @@ extern "C" {
 //
 // 2 Tensors --------------------------------------------------------------------------------------
 //
-// All INT32. Optional means NULL or zero elements; both mean absent. Any strides.
+// All INT32. Optional means NULL or zero elements; both mean absent. Any strides. metadata shares
+// no element with another tensor.
 //
 //   name             shape                           when it is required
 //   cuSeqLensQ       (B+1)  prefix sums, rows        layoutQ TND
@@ -56,7 +57,8 @@ extern "C" {
 //   numHeadsKv       1
 //   headDim          512
 //   batchSize        0..67108864 (2^26); looked at where no tensor tells B
-//   maxSeqlenQ       >= 0; the rows of each request where no tensor gives them
+//   maxSeqlenQ       >= 0; the rows of each request where no tensor gives them, and then at most
+//                    2^26 in all requests together
 //   maxSeqlenKv      the original tokens of each request where no tensor gives them; then >= 0
 //   oriTopK          ignored
 //   cmpTopK          lanes of cmpSparseIndices, 0 = no such list (CFA); ignored without hasCmpKv

@@ -96,7 +96,8 @@ extern "C" {
 // Strides: any, for inputs. key, value and keyRope are read in place if the stride is at least 0 on
 // axis 0, at least their width on the token axis of a rank-4 view, and 1 on the innermost; other
 // views, and other inputs that are not contiguous, are copied in stream order into the workspace.
-// Outputs must be contiguous. [here] Data addresses are multiples of the element size, nothing
+// Outputs must be contiguous and share no element with another tensor of the call; phase one
+// compares the addresses it sees. [here] Data addresses are multiples of the element size, nothing
 // more. Offsets are 64 bits wide: a cache may exceed 2^31 elements. Format ND.
 //
 // 3 Attributes -----------------------------------------------------------------------------------

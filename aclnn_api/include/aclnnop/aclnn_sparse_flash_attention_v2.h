@@ -13,7 +13,8 @@
 //   max = sinks[h], sum = 1    if it has a position: sparseMode 0, or s2 - s1 + t >= 0 [pub]
 //   max = 0, sum = 0           if it has none, or if no request owns it
 //
-// A sink of -inf is as no sink; +inf gives attentionOut 0, max +inf and sum 1. [here]
+// A sink of -inf is as no sink; +inf gives attentionOut 0, max +inf and sum 1; NaN makes
+// attentionOut and sum NaN in rows that have a token. [here]
 //
 // Published texts allow sinks on one product only, and not with PA_BSND; the CPU device takes them
 // with every layout. [here] SFMLA_RULES says what a product refuses, with 161002.

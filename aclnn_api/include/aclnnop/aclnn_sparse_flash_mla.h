@@ -62,8 +62,8 @@ extern "C" {
 //
 // [pub] masks, windows, threshold, lists, sink. [here] rows without a key, and query rows that no
 // request owns (t >= sequsedQ[b], or past cuSeqlensQ[B]), are written: attnOut 0, lse 0. A sink of
-// -inf is as no sink; +inf gives attnOut 0 and lse +inf. A NaN in an attended token reaches the
-// rows that attend to it and no other.
+// -inf is as no sink; +inf gives attnOut 0 and lse +inf, NaN makes both NaN, in rows that have a
+// key. A NaN in an attended token reaches the rows that attend to it and no other.
 //
 // 2 Tensors --------------------------------------------------------------------------------------
 //
@@ -109,7 +109,8 @@ extern "C" {
 // Strides, in elements: the caches may have any stride of at least 0 on axis 0, of at least 512 on
 // the token axis of a rank-4 view, 1 on the innermost, and any view offset; overlapping views may
 // be read. Other inputs may have any strides: they are copied in stream order into the workspace.
-// Outputs must be contiguous. [here] Data addresses are multiples of the element size, nothing
+// Outputs must be contiguous and share no element with another tensor of the call; phase one
+// compares the addresses it sees. [here] Data addresses are multiples of the element size, nothing
 // more. Offsets are 64 bits wide: a cache may exceed 2^31 elements. Format ND.
 //
 // 3 Attributes -----------------------------------------------------------------------------------

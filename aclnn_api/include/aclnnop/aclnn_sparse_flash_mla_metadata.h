@@ -41,8 +41,9 @@ extern "C" {
 //
 // 2 Tensors --------------------------------------------------------------------------------------
 //
-// All INT32. Optional means NULL or zero elements; both mean absent. Any strides. Letters: B
-// requests, S1 and T1 query rows per request and in total.
+// All INT32. Optional means NULL or zero elements; both mean absent. Any strides. metaData shares
+// no element with another tensor. Letters: B requests, S1 and T1 query rows per request and in
+// total.
 //
 //   name             shape                          when it is required
 //   cuSeqlensQ       (B+1)  prefix sums, rows       layoutQ TND
@@ -64,7 +65,8 @@ extern "C" {
 //   headDim          512
 //   batchSize        requests; 0 = take it from cuSeqlensQ or, with layoutQ BSND, from a seqused
 //                    tensor. Required with BSND when there is none
-//   maxSeqlenQ       rows: with layoutQ BSND the length, or the bound of sequsedQ; 0 = unknown
+//   maxSeqlenQ       rows: with layoutQ BSND the length (at most 2^26 in all requests), or the
+//                    bound of sequsedQ; 0 = unknown
 //   maxSeqlenOriKv   tokens: with layoutKv BSND the length, or the bound of sequsedOriKv
 //   maxSeqlenCmpKv   tokens: with layoutKv BSND the length, or the bound of sequsedCmpKv
 //   oriTopk          lanes of oriSparseIndices, 0 = no such list
