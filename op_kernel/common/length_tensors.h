@@ -36,10 +36,11 @@ struct LengthTensors : LengthSources<const int32_t*> {
   Status CheckValues(int32_t failure_code) const;
 
  private:
-  Status CheckSums(const char* tensor, const int32_t* sums, int64_t extent,
+  // `unit`: what the tensor counts, rows or tokens.
+  Status CheckSums(const char* tensor, const int32_t* sums, int64_t extent, const char* unit,
                    int32_t failure_code) const;
   Status CheckUsed(const char* tensor, const int32_t* used, const int32_t* sums, int64_t extent,
-                   int32_t failure_code) const;
+                   const char* unit, int32_t failure_code) const;
 };
 
 }  // namespace sfmla

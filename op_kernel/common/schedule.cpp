@@ -218,9 +218,8 @@ void BuildSchedule(const AttentionRules& rules, const LengthTensors& lengths,
 Status CheckPlannedRows(const LengthTensors& lengths) {
   const int64_t rows = lengths.UsedQueryRows();
   if (rows <= kMaxPlannedRows) return Status::Ok();
-  const char* source = lengths.seqused_q != nullptr      ? lengths.names.seqused_q
-                       : lengths.cu_seqlens_q != nullptr ? lengths.names.cu_seqlens_q
-                                                         : "max_seqlen_q";
+  const char* source =
+      lengths.seqused_q != nullptr ? lengths.names.seqused_q : lengths.names.cu_seqlens_q;
   return Status(code::kRtAicpuException,
                 Str(source, ": ", rows, " query rows in all, must be at most ", kMaxPlannedRows));
 }

@@ -9,7 +9,7 @@
 #include "op_kernel/common/attention_call.h"
 #include "op_kernel/common/kv_range.h"
 #include "op_kernel/common/length_tensors.h"
-#include "op_kernel/common/schedule_records.h"
+#include "op_kernel/common/schedule_words.h"
 #include "op_kernel/common/split_rows.h"
 
 namespace sfmla {

@@ -2,7 +2,6 @@
 // Which core does which part of the work: what a planner writes and a kernel follows.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 namespace sfmla {
@@ -38,12 +37,6 @@ struct VectorRecord {
   uint32_t unused;
 };
 
-struct Schedule {
-  std::array<CubeRecord, kCubeRecords> cube;
-  std::array<VectorRecord, kVectorRecords> vector;
-};
-
 static_assert(sizeof(CubeRecord) == 9 * 4 && sizeof(VectorRecord) == 8 * 4);
-static_assert(sizeof(Schedule) == kCubeRecords * 9 * 4 + kVectorRecords * 8 * 4);
 
 }  // namespace sfmla

@@ -11,6 +11,7 @@ extern "C" __global__ __aicore__ void sparse_flash_mla(
     GM_ADDR ori_topk_length, GM_ADDR cmp_topk_length, GM_ADDR sinks, GM_ADDR metadata,
     GM_ADDR attn_out, GM_ADDR softmax_lse, GM_ADDR workspace, GM_ADDR tiling_data) {
   KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);
+  REGISTER_TILING_DEFAULT(sfmla::AttentionDeviceTiling);
   GET_TILING_DATA_WITH_STRUCT(sfmla::AttentionDeviceTiling, tiling, tiling_data);
   const sfmla::dav_2201::KernelOperandAddresses operands{q,
                                                          ori_kv,

@@ -223,9 +223,12 @@ def _check_operator(spec: CaseSpec) -> None:
 
 
 def _attributes(spec: CaseSpec) -> Arguments:
-    # A list of original keys carries the causal order itself, as a drafting model's does.
+    # A list of original keys carries the causal order itself, as a drafting model's does. Without
+    # a mask windows mean nothing, but Atlas A2 and A3, which know such lists without a compressed
+    # cache only, refuse negative ones.
     window = {"ori_mask_mode": 4, "ori_win_left": WINDOW_TOKENS - 1, "ori_win_right": 0}
-    no_mask = {"ori_mask_mode": 0, "ori_win_left": -1, "ori_win_right": -1}
+    unused = -1 if spec.has_compressed else 0
+    no_mask = {"ori_mask_mode": 0, "ori_win_left": unused, "ori_win_right": unused}
     return {
         "softmax_scale": HEAD_DIM**-0.5,
         "cmp_ratio": spec.compression,

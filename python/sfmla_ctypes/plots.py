@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures: which keys each row attends to, and how a schedule spreads over the cores.
+"""Pictures: which keys each row attends to, how a schedule spreads over the cores, which pipes of
+an emulated core work at the same time.
 
 Needs matplotlib, which the extra ``plot`` installs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,24 @@ NOTHING, COMPRESSED, ORIGINAL, BOTH = range(4)
 COLORS = ("#f4f1ea", "#e0a458", "#2a6f97", "#7a3b69")
 LABELS = ("not attended", "compressed key", "original key", "both")
 PIXELS_PER_INCH = 150
+FIRST_GROUP = ("AIC0", "AIV0", "AIV1")  # the first cube core and its vector cores
+# Pipes in the order in which data passes them.
+PIPES: Mapping[str, str] = {
+    "MTE2": "copy into the core",
+    "MTE1": "copy within the core",
+    "M": "matrix products",
+    "V": "vector arithmetic",
+    "FIX": "copy out of the core",
+    "MTE3": "copy out of the core",
+}
+WORK_COLORS: Mapping[str, str] = {
+    "copy into the core": "#7fb7be",
+    "copy within the core": "#a9a9a9",
+    "matrix products": "#2a6f97",
+    "vector arithmetic": "#7a3b69",
+    "copy out of the core": "#e0a458",
+}
+TRACE_RESOLUTION = 1500  # of the whole time; shorter pauses are not drawn
 
 
 class PlotError(RuntimeError):
@@ -84,6 +103,54 @@ def save_schedule(schedule: Schedule, title: str, path: Path) -> None:
     panel.locator_params(axis="x", integer=True)
     panel.set_title(f"{title}: balance {schedule.balance:.1%}", loc="left", fontsize=10)
     _save(figure, path)
+
+
+def save_trace(trace: Mapping[str, Any], title: str, path: Path) -> None:
+    """When the pipes of the first group of cores work, from a trace that the emulator wrote.
+
+    Raises PlotError as ``save_attended_keys`` does.
+    """
+    tracks = busy_times(trace)
+    end = max((times[-1][1] for times in tracks.values()), default=1)
+    figure = _new_figure(11, 0.9 + 0.24 * len(tracks))
+    panel = figure.subplots()
+    for place, ((_, pipe), times) in enumerate(tracks.items()):
+        drawn = [(begin, end - begin) for begin, end in _joined(times, end // TRACE_RESOLUTION)]
+        panel.broken_barh(drawn, (place - 0.4, 0.8), color=WORK_COLORS[PIPES[pipe]])
+    panel.set_yticks(range(len(tracks)), [" ".join(track) for track in tracks])
+    panel.set(xlabel="program time (ticks)", xlim=(0, end), ylim=(len(tracks) - 0.4, -0.6))
+    panel.set_title(title, loc="left", fontsize=10)
+    handles = [_patch(color) for color in WORK_COLORS.values()]
+    figure.legend(handles, WORK_COLORS, loc="outside lower center", ncols=5, frameon=False)
+    _save(figure, path)
+
+
+def busy_times(trace: Mapping[str, Any]) -> dict[tuple[str, str], list[tuple[int, int]]]:
+    """Of the first group, by core and pipe: when it works, [begin, end) in ticks, in order."""
+    names: dict[Any, str] = {}
+    times: dict[Any, list[tuple[int, int]]] = {}
+    for event in trace["traceEvents"]:
+        track = (event["pid"], event["tid"])
+        if event["name"] == "process_name":
+            names[event["pid"]] = event["args"]["name"]
+        elif event["name"] == "thread_name":
+            names[track] = event["args"]["name"]
+        elif event["ph"] == "X":
+            times.setdefault(track, []).append((event["ts"], event["ts"] + event["dur"]))
+    named = {(names[track[0]], names[track]): sorted(times[track]) for track in times}
+    order = [(core, pipe) for core in FIRST_GROUP for pipe in PIPES]
+    return {track: _joined(named[track], 0) for track in order if track in named}
+
+
+def _joined(times: Iterable[tuple[int, int]], pause: int) -> list[tuple[int, int]]:
+    """The times, in order, without pauses up to `pause` between them."""
+    joined: list[tuple[int, int]] = []
+    for begin, end in times:
+        if joined and begin <= joined[-1][1] + pause:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((begin, end))
+    return joined
 
 
 def _colored(drawn: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/ascendc/kernel_info.h"
 
-#include <cstring>
+#include <array>
+#include <cstdarg>
+#include <cstdio>
 
 #include "base/format.h"
 #include "sim/core.h"
@@ -44,6 +46,16 @@ void ReadTilingData(void* data, const uint8_t* address, uint64_t bytes,
   for (uint64_t i = 0; i < bytes; ++i) {
     CurrentCore().ScalarReadGm(where, reinterpret_cast<uint64_t>(address + i), to + i, 1);
   }
+}
+
+void Assert(const SourceLocation& where, bool condition, const char* format, ...) {
+  if (condition) return;
+  std::array<char, 512> text{};
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text.data(), text.size(), format, arguments);
+  va_end(arguments);
+  Fault(sfmla::sim::Pipe::kS, "ascendc_assert", where, text.data());
 }
 
 uint8_t* GetUserWorkspace(uint8_t* workspace) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #ifndef __NPU_ARCH__
 #define __NPU_ARCH__ 2201
@@ -32,6 +33,10 @@
 // Declares how the kernel must be launched; a launch of another type is a fault.
 #define KERNEL_TASK_TYPE_DEFAULT(type) ::AscendC::RequireKernelType(::AscendC::type)
 #define TILING_KEY_IS(key) (::AscendC::TilingKeyIs(key))
+// For CANN's build, which looks for it in the source; the bytes must be the structure.
+#define REGISTER_TILING_DEFAULT(type) static_assert(std::is_trivially_copyable_v<type>)
 #define GET_TILING_DATA_WITH_STRUCT(type, variable, address) \
   type variable;                                             \
   ::AscendC::ReadTilingData(&variable, address, sizeof(type))
+// A condition, and what to say without it: a literal and arguments as printf takes them.
+#define ascendc_assert(...) ::AscendC::Assert(::AscendC::SourceLocation::current(), __VA_ARGS__)

@@ -91,6 +91,7 @@ def test_kernels_are_compiled_for_both_products_without_automatic_flags(package:
         assert f'AddConfig("{product}")' in definition
     (options,) = package.calls_of("npu_op_kernel_options")
     assert "--cce-auto-sync=off" in options.arguments
+    assert "-DASCENDC_DUMP=0" in options.arguments
 
 
 def test_every_kernel_has_an_entry_of_its_operator_type(package: Package) -> None:

@@ -256,6 +256,20 @@ MUTANTS = [
         BITS,
     ),
     Mutant(
+        "a vector core merges by one record of the plan only",
+        f"{CHIP}/merge_stage.h",
+        "index < kVectorRecords",
+        "index < cores",
+        BITS,
+    ),
+    Mutant(
+        "sinks begin with those of the first head",
+        f"{CHIP}/finish_rows.h",
+        "sinks[static_cast<uint64_t>(heads.first)]",
+        "sinks[0]",
+        ORACLE,
+    ),
+    Mutant(
         "totals are read back before they are stored",
         f"{CHIP}/output_stage.h",
         "    context_.accumulator.ReleaseByStore();",
@@ -272,8 +286,8 @@ MUTANTS = [
     Mutant(
         "the block table is read at the first page only",
         f"{CHIP}/key_loader.h",
-        "token / geometry.page_tokens];",
-        "0 * token / geometry.page_tokens];",
+        "column = token / geometry.page_tokens;",
+        "column = 0 * token / geometry.page_tokens;",
         ORACLE,
     ),
     Mutant(

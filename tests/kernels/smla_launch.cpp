@@ -128,7 +128,9 @@ SmlaOutputs Launch(const SmlaCall& call, const SmlaLaunch& launch) {
   SmlaOutputs result;
   AttentionDeviceTiling tiling = TilingOf(call, launch.groups);
   const SmlaCall& planned = launch.planned_for == nullptr ? call : *launch.planned_for;
-  const std::vector<int32_t> metadata = MetadataOf(PlanOf(planned, launch.planned_cores));
+  Schedule schedule = PlanOf(planned, launch.planned_cores);
+  if (launch.change_plan) launch.change_plan(&schedule);
+  const std::vector<int32_t> metadata = MetadataOf(schedule);
   std::vector<uint16_t> workspace(static_cast<size_t>(tiling.workspace.bytes) / 2, kNan);
   result.out.assign(call.inputs().q.size(), kNan);
   result.lse.assign(static_cast<size_t>(call.query_rows() * call.heads()), std::nanf(""));

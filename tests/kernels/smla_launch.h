@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
+#include "op_kernel/common/schedule_words.h"
 #include "sim/launch.h"
 #include "tests/kernels/smla_case.h"
 
@@ -12,8 +14,9 @@ namespace sfmla::test {
 
 struct SmlaLaunch {
   int groups = 1;
-  int planned_cores = 1;                  // cube cores of the plan
-  const SmlaCall* planned_for = nullptr;  // call that the plan was made for; nullptr: this one
+  int planned_cores = 1;                       // cube cores of the plan
+  const SmlaCall* planned_for = nullptr;       // call that the plan was made for; nullptr: this one
+  std::function<void(Schedule*)> change_plan;  // before the launch
   uint64_t seed = 0;
   sim::SlowActor slow;
   bool checks = true;

@@ -2,79 +2,43 @@
 """The emulated device: the Ascend C kernel through the same calls as on the CPU.
 
 What the emulator itself checks is tested in tests/unit/sim, the kernel over seeds and plans in
-tests/kernels; here is the whole path. ``SFMLA_SIM_SEEDS`` asks for more schedules than two.
+tests/kernels; here is the whole path, for chosen calls. ``SFMLA_SIM_SEEDS`` asks for more schedules
+than two. test_ascend910b_matrix.py has every pair of settings.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-from ascend910b_worker import CASES
+from ascend910b_cases import CHOSEN
+from ascend910b_runs import Outputs, assert_right, assert_same, on_device, run
 
-from reference.attention import attention
-from reference.cases import DTYPES, build
-from reference.compare import UNIT_ROUNDOFF, assert_lse_close, half_ulp, score_error
-
-WORKER = Path(__file__).with_name("ascend910b_worker.py")
 SEEDS = range(int(os.environ.get("SFMLA_SIM_SEEDS", "2")))
 CORES = (1, 2, 5, 24)
-Outputs = dict[str, np.ndarray]
-
-
-def on_device(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    variables = os.environ | {"SFMLA_DEVICE": "ascend910b"} | environment
-    return subprocess.run(
-        [sys.executable, *command], env=variables, capture_output=True, text=True, check=False
-    )
-
-
-def run(folder: Path, cores: int, seed: int) -> Outputs:
-    file = folder / f"{cores}-{seed}.npz"
-    indices = [str(index) for index in range(len(CASES))]
-    done = on_device(
-        WORKER, str(file), *indices, SFMLA_SIM_CORES=str(cores), SFMLA_SIM_SEED=str(seed)
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(np.load(file))
+TESTS = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
-def program_order(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
+def program_order(tmp_path_factory: pytest.TempPathFactory) -> list[Outputs]:
     """On 24 cores, every instruction as early as its flags allow."""
-    return run(tmp_path_factory.mktemp("order"), 24, 0)
+    return run(CHOSEN, tmp_path_factory.mktemp("order"), 24, 0)
 
 
-@pytest.mark.parametrize("index", range(len(CASES)), ids=[str(case) for case in CASES])
-def test_numbers(program_order: Outputs, index: int) -> None:
-    call = build(CASES[index])
-    expected, expected_lse = attention(call)
-    found = program_order[f"out{index}"].view(DTYPES[CASES[index].dtype]).astype(np.float64)
-    assert_lse_close(program_order[f"lse{index}"], expected_lse)
-    assert not np.isnan(found).any()
-    assert (found[~expected.any(axis=-1)] == 0).all()
-    # The kernel rounds probabilities to the type of q before the second product: an error of at
-    # most the unit roundoff of the largest value there is.
-    dtype = CASES[index].dtype
-    caches = [cache for cache in (call.ori_kv, call.cmp_kv) if cache is not None]
-    largest = max(float(np.nanmax(np.abs(cache.astype(np.float64)))) for cache in caches)
-    row_error = UNIT_ROUNDOFF[dtype] * largest + score_error(expected_lse).reshape(
-        expected.shape[:-1]
-    ) * np.abs(expected).max(axis=-1)
-    assert (np.abs(found - expected) <= half_ulp(expected, dtype) + row_error[..., None]).all()
+@pytest.mark.parametrize("index", range(len(CHOSEN)), ids=[str(case) for case in CHOSEN])
+def test_numbers(program_order: list[Outputs], index: int) -> None:
+    assert_right(CHOSEN[index], program_order[index])
 
 
 @pytest.mark.parametrize("cores", CORES)
-def test_bits_over_cores_and_seeds(program_order: Outputs, tmp_path: Path, cores: int) -> None:
+def test_bits_over_cores_and_seeds(
+    program_order: list[Outputs], tmp_path: Path, cores: int
+) -> None:
     for seed in SEEDS:
-        found = run(tmp_path, cores, seed)
-        assert found.keys() == program_order.keys()
-        for name, bits in found.items():
-            assert np.array_equal(bits, program_order[name]), (name, cores, seed)
+        found = run(CHOSEN, tmp_path, cores, seed)
+        for case, bits, expected in zip(CHOSEN, found, program_order, strict=True):
+            assert_same(case, bits, expected)
 
 
 def test_device_tells_its_name_and_cores() -> None:
@@ -84,7 +48,7 @@ def test_device_tells_its_name_and_cores() -> None:
 
 
 def test_rules_of_the_product_refuse() -> None:
-    command = f"import sys; sys.path[:0] = {[str(WORKER.parents[1]), str(WORKER.parent)]}\n" + (
+    command = f"import sys; sys.path[:0] = {[str(TESTS), str(TESTS / 'python')]}\n" + (
         "from operator_calls import attend\n"
         "from reference.cases import Case, build\n"
         "attend(build(Case(heads=12)))\n"
@@ -97,17 +61,15 @@ def test_rules_of_the_product_refuse() -> None:
 FAULTS = """
 import sys
 sys.path[:0] = [{tests!r}, {tests!r} + "/python"]
-from ascend910b_worker import CASES
+from ascend910b_cases import CHOSEN
 from operator_calls import attend, plan
-from reference.cases import build
-import numpy as np
 import sfmla_ctypes
 
-good = build(CASES[0])
+good = CHOSEN[0].call()
 bits = attend(good)[0].tobytes()
-bad = build(CASES[0])
+bad = CHOSEN[0].call()
 bad.ori_block_table[2, :] = 1 << 20
-for call, metadata in ((bad, None), (good, plan(build(CASES[3])))):
+for call, metadata in ((bad, None), (good, plan(CHOSEN[3].call()))):
     try:
         attend(call, metadata)
     except sfmla_ctypes.AclError as error:
@@ -117,15 +79,14 @@ for call, metadata in ((bad, None), (good, plan(build(CASES[3])))):
 
 
 def test_faults_reach_the_caller_and_the_next_call_works() -> None:
-    tests = str(Path(__file__).parents[1])
-    done = on_device("-c", FAULTS.format(tests=tests))
+    done = on_device("-c", FAULTS.format(tests=str(TESTS)))
     assert done.returncode == 0, done.stderr[-3000:]
     page, plan = done.stdout.splitlines()
     assert page.startswith("507015 ")
     # Core, pipe, instruction, place in the kernel, what was wrong.
     assert "aclnnSparseFlashMla: AIC" in page
-    assert " MTE2 DataCopy at key_loader.h:" in page
-    assert "the tensor has 0" in page
+    assert " S ascendc_assert at key_loader.h:" in page
+    assert "ori_block_table[2, 4]: page 1048576, must be in [0, " in page
     assert plan.startswith("507018 ")
     assert "metadata: was built for" in plan
 

@@ -2,6 +2,7 @@
 """The command sfmla on the emulated device. Every command is a process of its own, because the
 library reads its settings once."""
 
+import itertools
 import json
 import os
 import pickle
@@ -17,6 +18,7 @@ from click.testing import CliRunner
 from sfmla_ctypes import AclDeviceError, Device
 from sfmla_ctypes.case_files import load_case, save_arrays
 from sfmla_ctypes.cli import main
+from sfmla_ctypes.plots import busy_times
 
 SMALL = ["--batch", "2", "--query-tokens", "2", "--kv-tokens", "90,700", "--heads", "16"]
 PROGRAM = "from sfmla_ctypes.cli import main; main()"
@@ -84,8 +86,8 @@ def test_a_device_that_came_too_late_is_refused() -> None:
 
 
 def test_sim_runs_a_file_over_seeds_and_traces(case_file: Path, tmp_path: Path) -> None:
-    trace = tmp_path / "trace.json"
-    words = [case_file, "--seeds", 3, "--cores", 2, "--trace", trace]
+    trace, picture = tmp_path / "trace.json", tmp_path / "trace.svg"
+    words = [case_file, "--seeds", 3, "--cores", 2, "--trace", trace, "--plot", picture]
     runs = json.loads(sfmla("sim", *words, "--json"))
     assert [run["seed"] for run in runs] == [0, 1, 2]
     for run in runs:
@@ -95,7 +97,58 @@ def test_sim_runs_a_file_over_seeds_and_traces(case_file: Path, tmp_path: Path) 
         assert [verdict["output"] for verdict in run["verdicts"]] == ["attn_out", "softmax_lse"]
         # 2 requests, 2 rows, 16 heads.
         assert all(verdict["judged"] == 64 for verdict in run["verdicts"])
-    assert_pipes_overlap(json.loads(trace.read_text()))
+    events = json.loads(trace.read_text())
+    assert_is_trace_event_format(events)
+    assert_pipes_overlap(events)
+    assert_busy_times(events)
+    drawn = picture.read_text()
+    # Of ten pipes, the first two cores' all work; matplotlib notes texts as comments.
+    assert all(f"<!-- AIC0 {pipe} -->" in drawn for pipe in ("MTE2", "MTE1", "M", "FIX"))
+    assert all(f"<!-- AIV{n} {pipe} -->" in drawn for n in (0, 1) for pipe in ("MTE2", "V", "MTE3"))
+
+
+def assert_is_trace_event_format(trace: dict[str, Any]) -> None:
+    """The JSON object format of the public document "Trace Event Format", which Perfetto imports.
+
+    Perfetto drops slices of a track that overlap without being nested; a pipe does one thing at a
+    time, so slices do not overlap at all.
+    """
+    assert trace["displayTimeUnit"] in ("ms", "ns")
+    labelled, slices = set(), []
+    for event in trace["traceEvents"]:
+        assert type(event["name"]) is str
+        assert type(event["pid"]) is int
+        assert type(event["tid"]) is int
+        assert type(event["args"]) is dict
+        if event["ph"] == "M":
+            assert event["name"] in ("process_name", "thread_name")
+            assert type(event["args"]["name"]) is str
+            labelled.add((event["name"], event["pid"], event["tid"]))
+        else:
+            assert event["ph"] == "X"
+            assert type(event["ts"]) is int
+            assert type(event["dur"]) is int
+            assert event["dur"] >= 0
+            track = event["pid"], event["tid"]
+            slices.append((track, event["ts"], event["ts"] + event["dur"]))
+    assert all(("process_name", pid, 0) in labelled for (pid, _), _, _ in slices)
+    assert all(("thread_name", *track) in labelled for track, _, _ in slices)
+    slices.sort()
+    for (track, _, end), (next_track, begin, _) in itertools.pairwise(slices):
+        assert begin >= end or track != next_track
+
+
+def assert_busy_times(trace: dict[str, Any]) -> None:
+    """They are the sums of the slices, whose tracks the format numbers by core and pipe."""
+    ticks: dict[str, int] = {}
+    for event in trace["traceEvents"]:
+        if event["ph"] == "X" and event["pid"] == 0:
+            name = ("S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX")[event["tid"]]
+            ticks[name] = ticks.get(name, 0) + event["dur"]
+    for (core, pipe), times in busy_times(trace).items():
+        assert all(end < begin for (_, end), (begin, _) in itertools.pairwise(times))
+        if core == "AIC0":
+            assert sum(end - begin for begin, end in times) == ticks[pipe]
 
 
 def assert_pipes_overlap(trace: dict[str, Any]) -> None:
@@ -120,8 +173,9 @@ def assert_pipes_overlap(trace: dict[str, Any]) -> None:
     assert any(busy[cube, "M"] & busy[vector, "V"] for cube, pair in groups for vector in pair)
 
 
-def test_sim_takes_a_name_and_prints_a_table() -> None:
-    words = ["v4-flash-swa-decode", *SMALL, "--seeds", 2, "--no-checks"]
+@pytest.mark.parametrize("mode", ["swa", "ori-sparse"])
+def test_sim_takes_a_name_and_prints_a_table(mode: str) -> None:
+    words = [f"v4-flash-{mode}-decode", *SMALL, "--seeds", 2, "--no-checks"]
     lines = [line.split() for line in sfmla("sim", *words).splitlines()]
     rows = [words for words in lines if words and words[0] in ("0", "1")]
     assert [(row[1], row[2], row[4]) for row in rows] == [("none", "ok", "same")] * 2
@@ -134,8 +188,12 @@ def test_sim_shows_faults_and_fails(case_file: Path, tmp_path: Path) -> None:
     save_arrays(bad, arguments)
     runs = json.loads(sfmla("sim", bad, "--seeds", 2, "--json", exit_code=1))
     assert [run["ok"] for run in runs] == [False, False]
-    assert all("MTE2 DataCopy at key_loader.h:" in run["fault"] for run in runs)
-    assert "\nseed 0: aclnnSparseFlashMla: " in sfmla("sim", bad, "--seeds", 1, exit_code=1)
+    assert all("ascendc_assert at key_loader.h:" in run["fault"] for run in runs)
+    picture = tmp_path / "none.svg"
+    found = sfmla("sim", bad, "--seeds", 1, "--plot", picture, exit_code=1)
+    assert "\nseed 0: aclnnSparseFlashMla: " in found
+    assert "wrote" not in found
+    assert not picture.exists()
 
 
 @pytest.mark.parametrize(
@@ -144,8 +202,10 @@ def test_sim_shows_faults_and_fails(case_file: Path, tmp_path: Path) -> None:
         (["v4-flash-none-decode"], "is unknown, `sfmla case --list` shows the names"),
         (["absent.npz"], "absent.npz: no such file"),
         (["v4-flash-swa-decode", "--heads", "12"], "must be a power of two"),
+        (["v4-flash-ori-cmp-sparse-decode"], "given together with cmp_kv, must be used alone"),
         (["v3.2-sfa-decode", "--no-return-softmax-lse"], "has no kernel of it"),
         (["v4-flash-swa-decode", "--cores", "37"], "37 is not in the range 1<=x<=36"),
+        (["v4-flash-swa-decode", "--plot", "trace.txt"], "suffix '.txt', must be one of"),
     ],
 )
 def test_sim_refuses(words: list[str], sentence: str) -> None:

@@ -46,8 +46,8 @@ inline constexpr Region kTotalSum{kTotalMax.end(), kPerHeadBytes, 1};
 inline constexpr Region kHeadScratch{kTotalSum.end(), kPerHeadBytes, 6};
 // One block of equal float32 per row, for row-wise arithmetic.
 inline constexpr Region kRowBlocks{kHeadScratch.end(), 32 * kBlockBytes, 2};
-// Of all heads: merging chunks is shared out differently.
-inline constexpr Region kSinks{kRowBlocks.end(), kMostHeads * kFloatBytes, 1};
+// Of the heads in hand.
+inline constexpr Region kSinks{kRowBlocks.end(), kPerHeadBytes, 1};
 static_assert(kSinks.end() <= kUbBytes, "the table must fit into UB");
 }  // namespace ub
 

@@ -79,22 +79,27 @@ class RowFinisher {
  public:
   __aicore__ inline explicit RowFinisher(VectorContext<T>* context) : context_(*context) {}
 
-  // Brings the sinks into UB.
+  // Brings the sinks of this core's heads into UB.
   __aicore__ inline void Begin() const {
-    const auto heads = static_cast<int32_t>(context_.heads);
-    const Floats sinks = Ub<float, ub::kSinks>();
     if (!context_.tensors.has_sinks) {
-      AscendC::Duplicate(sinks, kLowestFloat, heads);
+      AscendC::Duplicate(Ub<float, ub::kSinks>(), kLowestFloat, static_cast<int32_t>(kVectorHeads));
       VectorBarrier();
       return;
     }
-    LoadElements(sinks, context_.tensors.sinks, heads);
+    LoadSinks(context_.own_heads);
     AscendC::SetFlag<AscendC::HardEvent::MTE2_V>(ub_event::kAccumulator);
     AscendC::WaitFlag<AscendC::HardEvent::MTE2_V>(ub_event::kAccumulator);
   }
 
+  // Of other heads, for Finish(); the caller keeps V and MTE2 apart.
+  __aicore__ inline void LoadSinks(const HeadRange& heads) const {
+    if (!context_.tensors.has_sinks || heads.count == 0) return;
+    LoadElements(Ub<float, ub::kSinks>(),
+                 context_.tensors.sinks[static_cast<uint64_t>(heads.first)], heads.count);
+  }
+
   // Writes the outputs, and LSE if wanted, of heads `heads` of a row whose result is complete and
-  // whose output lies in the accumulator from its first row on.
+  // whose output lies in the accumulator from its first row on. Their sinks are in UB.
   __aicore__ inline void Finish(int64_t global_row, const HeadRange& heads,
                                 const HeadStatistics& total) {
     const Floats factor = AddSinks(global_row, heads, total);
@@ -112,7 +117,7 @@ class RowFinisher {
   __aicore__ inline Floats AddSinks(int64_t global_row, const HeadRange& heads,
                                     const HeadStatistics& total) const {
     const auto count = static_cast<int32_t>(heads.count);
-    const Floats sinks = Ub<float, ub::kSinks>()[static_cast<uint32_t>(heads.first)];
+    const Floats sinks = Ub<float, ub::kSinks>();
     const Floats sink = Ub<float, ub::kHeadScratch>(kFirst);
     const Floats max = Ub<float, ub::kHeadScratch>(kSecond);
     const Floats keep = Ub<float, ub::kHeadScratch>(kThird);

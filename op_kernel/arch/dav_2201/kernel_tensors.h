@@ -59,6 +59,7 @@ struct KernelOperandAddresses {
 // One cache: pool, how to find a token in it, which tokens a list picks.
 template <typename T>
 struct KernelCache {
+  bool is_compressed = false;
   AscendC::GlobalTensor<T> pool;
   CacheGeometry geometry;
   GmIntegers block_table;
@@ -160,6 +161,7 @@ __aicore__ inline void SetTensors(const AttentionDeviceTiling& tiling, int64_t g
   tensors->has_sinks = at.sinks != nullptr;
   SetCache(call, call.ori, at.ori_kv, at.ori_block_table, &tensors->ori);
   SetCache(call, call.cmp, at.cmp_kv, at.cmp_block_table, &tensors->cmp);
+  tensors->cmp.is_compressed = true;
   tensors->ori.indices = GmIntegers(at.ori_indices, rows * call.rules.ori_topk);
   tensors->cmp.indices = GmIntegers(at.cmp_indices, rows * call.rules.cmp_topk);
   tensors->ori.topk_length = GmIntegers(at.ori_topk_length, rows);

@@ -15,10 +15,26 @@ struct TokenRun {
   int64_t tokens = 0;
 };
 
-// Elements from any pool to where no memory is: a copy from there is a fault.
-inline constexpr int64_t kNowhere = int64_t{1} << 44;
+// Names a block-table entry of a page that does not exist. Where assertions are compiled out, as on
+// chips they are unless asked for, the copy from there is a fault.
+template <typename T>
+__aicore__ inline void RequirePage(const KernelCache<T>& cache, int64_t request, int64_t column,
+                                   int64_t page) {
+  const bool exists = page >= 0 && page < cache.geometry.outer_extent;
+  const auto row = static_cast<int32_t>(request);
+  const auto entry = static_cast<int32_t>(column);
+  const auto id = static_cast<int32_t>(page);
+  const auto pages = static_cast<int32_t>(cache.geometry.outer_extent);
+  if (cache.is_compressed) {
+    ascendc_assert(exists, "cmp_block_table[%d, %d]: page %d, must be in [0, %d)", row, entry, id,
+                   pages);
+  } else {
+    ascendc_assert(exists, "ori_block_table[%d, %d]: page %d, must be in [0, %d)", row, entry, id,
+                   pages);
+  }
+}
 
-// A block-table entry that names no page leads to kNowhere; only entries that a row needs are read.
+// Only block-table entries that a row needs are read.
 template <typename T>
 __aicore__ inline TokenRun RunAt(const KernelCache<T>& cache, Layout layout, int64_t request,
                                  int64_t first_token, int64_t token) {
@@ -31,8 +47,9 @@ __aicore__ inline TokenRun RunAt(const KernelCache<T>& cache, Layout layout, int
             geometry.tokens - token};
   }
   const int64_t slot = token % geometry.page_tokens;
-  const int64_t page =
-      cache.block_table[request * geometry.table_columns + token / geometry.page_tokens];
+  const int64_t column = token / geometry.page_tokens;
+  const int64_t page = cache.block_table[request * geometry.table_columns + column];
+  RequirePage(cache, request, column, page);
   return {page * geometry.outer_stride + slot * geometry.token_stride, geometry.page_tokens - slot};
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// After all tiles: merges the chunks of split rows, left to right, a few heads at a time. Who does
-// what follows from the split rows alone, not from the vector records of the plan, because lengths
-// that the plan had to guess may differ from those of the call.
+// After all tiles: merges the chunks of split rows, left to right, a few heads at a time. The
+// vector records of the plan say which core merges which heads of which row; how many chunks a row
+// has, and where they lie, follows from the lengths of the call, as for the cores that stored them.
 #pragma once
 
 #include "op_kernel/arch/dav_2201/partial_slots.h"
-#include "op_kernel/arch/dav_2201/work_cursor.h"
+#include "op_kernel/arch/dav_2201/plan_records.h"
+#include "op_kernel/arch/dav_2201/row_task.h"
 #include "op_kernel/arch/dav_2201/zero_rows.h"
 
 namespace sfmla::dav_2201 {
@@ -19,13 +20,14 @@ class MergeStage {
         total_{Ub<float, ub::kTotalMax>(), Ub<float, ub::kTotalSum>()},
         part_{Ub<float, ub::kRunningMax>(), Ub<float, ub::kRunningSum>()} {}
 
-  // The share of vector core `core` of `cores`.
+  // Vector core `core` of `cores` takes record `core` and every cores-th one behind it. A row that
+  // the plan split for lengths it had to guess may be whole in the call: then it is finished.
   __aicore__ inline void Run(const SplitTable& splits, int64_t core, int64_t cores) {
-    const int64_t units_per_row = QuotientUp(context_.heads, kOutputRows);
-    for (int64_t unit = core; unit < splits.count * units_per_row; unit += cores) {
-      const int64_t first = unit % units_per_row * kOutputRows;
-      MergeRow(splits.rows[unit / units_per_row],
-               {first, LesserOf(kOutputRows, context_.heads - first)});
+    for (int64_t index = core; index < kVectorRecords; index += cores) {
+      const VectorRecord record = VectorRecordAt(context_.tensors.metadata, index);
+      if (record.enable == 0) continue;
+      const SplitRow* split = splits.Find(record.request, record.row);
+      if (split != nullptr) MergeRow(*split, {record.head_start, record.head_count});
     }
   }
 
@@ -38,6 +40,13 @@ class MergeStage {
       ZeroHeads(&context_, row.global_row, heads);
       return;
     }
+    for (int64_t first = heads.first; first < heads.end(); first += kOutputRows) {
+      MergeHeads(split, row, {first, LesserOf(kOutputRows, heads.end() - first)});
+    }
+  }
+
+  __aicore__ inline void MergeHeads(const SplitRow& split, const RowTask& row,
+                                    const HeadRange& heads) {
     MergeChunks(split, row, heads);
     finisher_.Finish(row.global_row, heads, total_);
     context_.accumulator.ReleaseByVector();
@@ -53,6 +62,7 @@ class MergeStage {
       if (ChunkTaskOf(row, context_.call.block_tokens, chunk).keys() == 0) continue;
       const PartialSlot slot = PartialSlotAt(context_, split.first_slot + chunk, heads.first);
       if (is_first) {
+        finisher_.LoadSinks(heads);
         Load(slot, heads, 0, total_);
       } else {
         context_.accumulator.ReleaseByVector();

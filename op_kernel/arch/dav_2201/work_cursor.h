@@ -4,49 +4,10 @@
 // launch has groups.
 #pragma once
 
+#include "op_kernel/arch/dav_2201/plan_records.h"
 #include "op_kernel/arch/dav_2201/row_task.h"
-#include "op_kernel/common/split_rows.h"
 
 namespace sfmla::dav_2201 {
-
-// The words of a record, as the planner wrote them.
-__aicore__ inline CubeRecord RecordAt(const GmIntegers& metadata, int64_t index) {
-  constexpr int64_t kWords = sizeof(CubeRecord) / sizeof(uint32_t);
-  const int64_t first = index * kWords;
-  CubeRecord out;
-  out.enable = static_cast<uint32_t>(metadata[first]);
-  out.request_start = static_cast<uint32_t>(metadata[first + 1]);
-  out.row_start = static_cast<uint32_t>(metadata[first + 2]);
-  out.block_start = static_cast<uint32_t>(metadata[first + 3]);
-  out.request_end = static_cast<uint32_t>(metadata[first + 4]);
-  out.row_end = static_cast<uint32_t>(metadata[first + 5]);
-  out.block_end = static_cast<uint32_t>(metadata[first + 6]);
-  out.first_split_slot = static_cast<uint32_t>(metadata[first + 7]);
-  out.max_blocks_of_row = static_cast<uint32_t>(metadata[first + 8]);
-  return out;
-}
-
-// The split rows of the plan; at most one ends in each record.
-struct SplitTable {
-  SplitRow rows[kCubeRecords];
-  int32_t count = 0;
-
-  __aicore__ inline void Fill(const GmIntegers& metadata, const AttentionDeviceTiling& tiling,
-                              const KernelLengths& lengths) {
-    SplitRowScan scan(tiling.call.block_tokens, tiling.workspace.split_slots);
-    for (int64_t i = 0; i < kCubeRecords; ++i) {
-      const CubeRecord record = RecordAt(metadata, i);
-      if (scan.Add(record, tiling.call.rules, lengths, &rows[count])) ++count;
-    }
-  }
-  // nullptr if the row is not split.
-  __aicore__ inline const SplitRow* Find(int64_t request, int64_t row) const {
-    for (int32_t i = 0; i < count; ++i) {
-      if (rows[i].request == request && rows[i].row == row) return &rows[i];
-    }
-    return nullptr;
-  }
-};
 
 enum class WorkKind : int32_t { kEnd, kTile, kEmptyRow };
 
@@ -77,7 +38,7 @@ class WorkCursor {
  private:
   __aicore__ inline bool NextRecord() {
     if (next_record_ >= kCubeRecords) return false;
-    record_ = RecordAt(tensors_.metadata, next_record_);
+    record_ = CubeRecordAt(tensors_.metadata, next_record_);
     next_record_ += groups_;
     request_ = static_cast<int64_t>(record_.request_start) - 1;
     rows_ = RowRange{};

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from ..case_files import SUFFIXES, load_case
 from ..cases import build_case, named_case
 from ..judge import Verdict
 from ..operators import OPERATORS, Operator, operator_of
+from ..plots import check_can_plot, save_trace
 from .device import EMULATED, VARIABLE
 from .execute import execute
 from .options import FILE, POSITIVE, changed_spec, spec_options
@@ -49,6 +53,7 @@ class Run:
 @click.option("--seeds", type=POSITIVE, default=20, show_default=True, help="Schedules to try.")
 @click.option("--cores", type=CORES, help="Cube cores, each with two vector cores [24].")
 @click.option("--trace", type=FILE, help="Write what ran when in the first schedule, as JSON.")
+@click.option("--plot", type=FILE, help="Save a picture of its first core and vector cores.")
 @click.option("--checks/--no-checks", default=True, help="Check hazards, or only the numbers.")
 @spec_options
 @json_option
@@ -60,6 +65,7 @@ def sim(
     seeds: int,
     cores: int | None,
     trace: Path | None,
+    plot: Path | None,
     checks: bool,
     as_json: bool,
     **changes: Any,
@@ -74,15 +80,40 @@ def sim(
     settings = {VARIABLE: EMULATED, "SFMLA_SIM_CHECKS": "on" if checks else "off"}
     if cores is not None:
         settings["SFMLA_SIM_CORES"] = str(cores)
-    with as_refusals():
+    with as_refusals(), _trace_file(trace, plot) as traced:
         operator, arguments = _arguments(case_name, changes)
-        runs = _run_all(operator, arguments, seeds, settings, trace)
+        runs = _run_all(operator, arguments, seeds, settings, traced)
+        wrote = _written(case_name, runs, traced, trace, plot)
     if as_json:
         print_json([_as_json(run) for run in runs])
     else:
-        _print(case_name, runs, trace)
+        _print(case_name, runs, wrote)
     if not all(run.ok for run in runs):
         context.exit(1)
+
+
+@contextmanager
+def _trace_file(trace: Path | None, plot: Path | None) -> Iterator[Path | None]:
+    """Where the first schedule writes its trace: a picture needs one, wanted or not."""
+    if plot is None:
+        yield trace
+        return
+    check_can_plot(plot)
+    with tempfile.TemporaryDirectory() as folder:
+        yield trace or Path(folder) / "trace.json"
+
+
+def _written(
+    case_name: str, runs: list[Run], traced: Path | None, trace: Path | None, plot: Path | None
+) -> list[str]:
+    """Lines about the files there are now; the picture, of a run without a fault, is made here."""
+    lines = []
+    if trace is not None and trace.exists():
+        lines.append(f"wrote {trace}: open it in https://ui.perfetto.dev")
+    if traced is not None and plot is not None and not runs[0].fault:
+        save_trace(json.loads(traced.read_text()), f"{case_name}, in program order", plot)
+        lines.append(f"wrote {plot}")
+    return lines
 
 
 def _arguments(case_name: str, changes: Mapping[str, Any]) -> tuple[Operator, Arguments]:
@@ -146,7 +177,7 @@ def _execute(operator: str, arguments: Arguments) -> tuple[Outputs, str]:
         return {}, str(error)
 
 
-def _print(case_name: str, runs: list[Run], trace: Path | None) -> None:
+def _print(case_name: str, runs: list[Run], wrote: list[str]) -> None:
     rows = []
     for run in runs:
         verdict, bits, error = "-", "-", "-"
@@ -160,8 +191,8 @@ def _print(case_name: str, runs: list[Run], trace: Path | None) -> None:
     for run in runs:
         if run.fault:
             click.echo(f"seed {run.seed}: {run.fault}")
-    if trace is not None:
-        click.echo(f"wrote {trace}: open it in https://ui.perfetto.dev")
+    for line in wrote:
+        click.echo(line)
 
 
 def _as_json(run: Run) -> dict[str, Any]:

@@ -26,6 +26,14 @@ TEST_CASE("cores know their places") {
                                          "AIV2/2/0/2", "AIV3/3/1/2"});
 }
 
+TEST_CASE("a broken assertion of a kernel is a fault with its text") {
+  ExpectVerdict(OneVector(), [](Buffers&) { ascendc_assert(2 > 1, "never"); }, {});
+  ExpectVerdict(OneVector(), [](Buffers&) { ascendc_assert(1 > 2); },
+                {"AIV0 S ascendc_assert at kernel_world_test.cpp:", ": the condition is false"});
+  ExpectVerdict(OneVector(), [](Buffers&) { ascendc_assert(1 > 2, "page %d of %d", 7, 5); },
+                {": page 7 of 5"});
+}
+
 TEST_CASE("TPipe deals out buffers and event ids, and owns three of them on a cube core") {
   ExpectVerdict(OneCube(),
                 [](Buffers&) {
