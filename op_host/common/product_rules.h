@@ -23,6 +23,7 @@ struct SharedKvProductRules {
   bool topk_512_or_1024_only;     // of an index list
   bool cmp_mask_causal_always;    // even without a compressed cache
   bool packed_seqused_q_refused;  // seqused_q with TND queries
+  bool empty_refused;             // no request or no query row
   int64_t heads_multiple;
 };
 
@@ -31,6 +32,7 @@ struct SparseFlashProductRules {
   bool narrows;                        // the product accepts less than the union
   bool sinks;                          // accepted, but never with pages
   bool statistics_without_pages_only;  // softmax_max and softmax_sum
+  bool empty_batch_refused;            // no request, or no query row in TND
   bool empty_refused;                  // no query row or no token
   int64_t max_sparse_block;
   int64_t page_tokens_multiple;

@@ -47,6 +47,10 @@ Status CheckSparseFlashProduct(const ProductRules& product, const SparseFlashAtt
   if (!row.sinks && problem.uses[kSinks].used) {
     return RefuseFor(product, "sinks: given, must be absent");
   }
+  const bool no_packed_rows = problem.rules.layout_q == Layout::kTnd && problem.query_rows == 0;
+  if (row.empty_batch_refused && (problem.batch == 0 || no_packed_rows)) {
+    return RefuseFor(product, "query: no requests or no packed rows, must have at least one");
+  }
   if (row.empty_refused && (problem.query_rows == 0 || args.operands[kKey].absent())) {
     return RefuseFor(product, "query, key: no elements, must hold at least one row and token");
   }

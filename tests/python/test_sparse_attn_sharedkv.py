@@ -3,6 +3,7 @@
 
 import dataclasses
 import inspect
+import re
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from reference.sparse_attn_sharedkv_cases import (
     planning_arguments,
 )
 from sfmla_ctypes.reference import SharedKvCall as PackageCall
+from sfmla_ctypes.reference import sparse_attn_sharedkv as package_attention
 from sfmla_ctypes.schedule_sharedkv import decode_schedule, metadata_arguments
 
 CASES = matrix()
@@ -110,6 +112,45 @@ def test_numbers_do_not_depend_on_metadata_or_the_lse_flag(case: SharedKvCase) -
         for found, right in zip(attend(call, metadata=words), expected, strict=True):
             assert_same_bits(found, right)
     assert_same_bits(attend(replace(call, return_softmax_lse=False))[0], expected[0])
+
+
+def without_room(mode: str, layout: str, ratio: int) -> SharedKvCall:
+    """Requests of 40 and 9 tokens whose parts of the compressed cache end after 7 and 2 rows."""
+    case = SharedKvCase(mode, ("TND", layout), rows=(3, 2), tokens=(40, 9), ratio=ratio, topk=8)
+    call = call_of(replace(case, cmp_block=1) if layout == "PA_ND" else case)
+    assert call.cmp_kv is not None
+    rng = np.random.default_rng(2)
+    kv = rng.standard_normal(call.cmp_kv.shape).astype(call.cmp_kv.dtype)
+    if layout == "TND":
+        return replace(call, cmp_kv=kv, cu_seqlens_cmp_kv=int32([0, 7, 9]))
+    if layout == "PA_ND":
+        return replace(call, cmp_kv=kv, cmp_block_table=call.cmp_block_table[:, :7])
+    return replace(call, cmp_kv=kv[:, :7], seqused_kv=int32([40, 9]))
+
+
+@pytest.mark.parametrize("ratio", [1, 4])
+@pytest.mark.parametrize("layout", ["PA_ND", "BSND", "TND"])
+@pytest.mark.parametrize("mode", ["cfa", "scfa"])
+def test_groups_without_room_in_the_compressed_cache_are_not_there(
+    mode: str, layout: str, ratio: int
+) -> None:
+    call = without_room(mode, layout, ratio)
+    out, lse = attend(call, metadata=np.zeros(1024, np.int32))
+    for expected in (attention(call), package_attention(**arguments_of(call))):
+        assert_output_close(out, *expected)
+        assert_lse_close(lse, expected[1])
+
+
+def test_a_nan_sink_reaches_the_rows_of_its_head_that_have_a_key() -> None:
+    call = build(SharedKvCase("cfa", rows=(3,), tokens=(2,), heads=4))
+    sinks = np.float32([0, np.nan, 0, np.nan])
+    out, lse = attend(replace(call, sinks=sinks))
+    expected = np.isnan(sinks) & np.array([[False], [True], [True]])  # row 0 is before the tokens
+    assert (np.isnan(out).all(axis=-1) == expected).all()
+    assert (np.isnan(lse[..., 0]) == expected).all()
+    assert_same_bits(out, attend_flash_mla(as_sparse_flash_mla(replace(call, sinks=sinks)))[0])
+    none = attend(replace(call, sinks=np.zeros(4, np.float32)))[0]
+    assert_same_bits(out[:, ::2], none[:, ::2])
 
 
 # Bits of a row: alone, in a batch, with any threads and cores.
@@ -402,6 +443,18 @@ def test_a_plan_of_another_call_is_named() -> None:
         attend(call, metadata=plan(shorter))
 
 
+def test_a_plan_with_words_that_no_planner_writes_is_refused() -> None:
+    """Words of the digest that stand for what only SparseFlashMla has."""
+    call = build(PAGED)
+    for word in range(890, 896):
+        forged = plan(call)
+        forged[word] = 5
+        with pytest.raises(sfmla_ctypes.AclDeviceError) as error:
+            attend(call, metadata=forged)
+        sentence = f"metadata: word {word} is 5, must be 0"
+        assert (error.value.code, error.value.text.split(": ", 1)[1]) == (507018, sentence)
+
+
 def test_bad_values_in_device_memory_are_errors_of_the_stream() -> None:
     call = build(PAGED)
     bad_table = np.full_like(call.ori_block_table, 999)
@@ -411,6 +464,19 @@ def test_bad_values_in_device_memory_are_errors_of_the_stream() -> None:
     with pytest.raises(sfmla_ctypes.AclDeviceError, match="seqused_kv") as error:
         plan(call, seqused_kv=int32([-1, 40]))
     assert error.value.code == 507018
+
+
+def test_used_rows_and_tokens_are_called_by_their_name() -> None:
+    call = build(SharedKvCase(rows=(2, 1), tokens=(300, 40), layouts=("BSND", "PA_ND")))
+    for name, sentence in (
+        ("seqused_q", "seqused_q[1]: 3, must be in [0, 2], the rows the request has room for"),
+        ("seqused_kv", "seqused_kv[1]: 999, must be in [0, 640], the tokens the request has room"),
+    ):
+        value = int32([1, 3 if name == "seqused_q" else 999])
+        words = np.zeros(1024, np.int32)
+        with pytest.raises(sfmla_ctypes.AclDeviceError, match=re.escape(sentence)) as error:
+            attend(call, **{name: value}, metadata=words)
+        assert error.value.code == 507015
 
 
 def test_a_captured_step_replays(stream: sfmla_ctypes.Stream) -> None:

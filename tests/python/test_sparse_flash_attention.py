@@ -96,6 +96,19 @@ def test_the_published_example(sinks: Array | None) -> None:
     assert largest.shape == total.shape == (1, 1, 16)
 
 
+def test_a_nan_sink_reaches_the_rows_of_its_head_that_have_a_token() -> None:
+    call = build(SparseFlashCase(rows=(9,), tokens=(6,), heads=4, sinks="finite"))
+    sinks = np.float32([0, np.nan, 0, np.nan])
+    out, _, total = attend(replace(call, sinks=sinks))
+    has_token = attention(replace(call, sinks=None))[2][0] > 0
+    assert has_token.any()
+    assert not has_token.all()
+    assert (np.isnan(out).all(axis=-1) == (has_token & np.isnan(sinks))).all()
+    assert (np.isnan(total[0]) == (has_token & np.isnan(sinks))).all()
+    none = attend(replace(call, sinks=np.zeros(4, np.float32)))[0]
+    assert_same_bits(out[:, ::2], none[:, ::2])
+
+
 # Bits of a row: alone, in a batch, one by one, with any threads.
 
 

@@ -60,6 +60,16 @@ def page_tokens() -> str:
     return "16 and sparse_block_size"
 
 
+def without_rows(layout: str, *row_axes: int) -> dict[str, Any]:
+    return call(
+        layout_query=layout,
+        query=np.zeros((*row_axes, 64, 512), np.float16),
+        query_rope=np.zeros((*row_axes, 64, 64), np.float16),
+        sparse_indices=np.zeros((*row_axes, 1, 8), np.int32),
+        actual_seq_lengths_query=np.array([0], np.int32),
+    )
+
+
 def measured_row(text: str) -> str:
     """The cell of a row for the rules of this process."""
     sinks = np.zeros(64, np.float32)
@@ -83,6 +93,8 @@ def measured_row(text: str) -> str:
             call(value=np.zeros((4, 128, 1, 512), np.float16))),
         "caches with gaps": lambda: all_accepted(call(gap=16), call(gap=16, **packed)),
         "caches without any token": lambda: all_accepted(call(tokens=0, **packed)),
+        "no query rows in TND": lambda: all_accepted(without_rows("TND", 0)),
+        "no query rows in BSND": lambda: all_accepted(without_rows("BSND", 1, 0)),
         "tokens per page, up to 1024, a multiple of": page_tokens,
     }  # fmt: skip
     return answers[text]()

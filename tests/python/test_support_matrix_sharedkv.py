@@ -114,6 +114,9 @@ def measured_row(text: str) -> str:
             all_accepted(call(page_gap=3), call(layout_kv="TND", seqused_kv=ints(100)),
                          call(layout_kv="BSND", seqused_kv=ints(100)))),
         "gaps between the tokens of a cache": lambda: all_accepted(call(token_gap=16)),
+        "no query rows": lambda: all_accepted(
+            call(q=np.zeros((0, 64, 512), np.float16), cu_seqlens_q=ints(0, 0)),
+            call(layout_q="BSND", q=np.zeros((1, 0, 64, 512), np.float16))),
         "tokens per page, up to 1024, a multiple of": lambda: widest([
             ("1", accepted(page=8)), ("16", accepted(page=16) and not accepted(page=24))]),
     }  # fmt: skip

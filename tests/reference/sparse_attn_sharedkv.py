@@ -65,7 +65,19 @@ def lengths(call: SharedKvCall, request: int) -> Lengths:
     )
 
 
-def keys_at(call: SharedKvCall, position: int, tokens: int, row: int) -> tuple[Array, Array]:
+def room(call: SharedKvCall, request: int) -> int:
+    """Compressed rows that a request has at most: those of its part of the cache."""
+    if call.cmp_kv is None:
+        return 0
+    if call.layout_kv == "TND":
+        return count(None, call.cu_seqlens_cmp_kv, request, 0)
+    pages = 1 if call.layout_kv == "BSND" else call.cmp_block_table.shape[1]
+    return int(pages * call.cmp_kv.shape[1])
+
+
+def keys_at(
+    call: SharedKvCall, request: int, position: int, tokens: int, row: int
+) -> tuple[Array, Array]:
     """Original and compressed keys of the query at `position` of a prefix of `tokens`."""
     nothing = np.arange(0)
     if position < 0:  # more rows than tokens: the first ones have no place in the prefix
@@ -75,7 +87,7 @@ def keys_at(call: SharedKvCall, position: int, tokens: int, row: int) -> tuple[A
     window = np.arange(first, last + 1)
     if call.cmp_kv is None:
         return window, nothing
-    complete_groups = (position + 1) // call.cmp_ratio
+    complete_groups = min((position + 1) // call.cmp_ratio, room(call, request))
     if call.cmp_sparse_indices is None:
         return window, np.arange(complete_groups)
     return window, listed(call.cmp_sparse_indices, None, row, 0, complete_groups)
@@ -90,7 +102,7 @@ def rows_of(call: SharedKvCall) -> Iterator[Row]:
             start = int(call.cu_seqlens_q[request])
         for s in range(rows):
             row = start + s
-            yield Row(request, row, *keys_at(call, tokens - rows + s, tokens, row))
+            yield Row(request, row, *keys_at(call, request, tokens - rows + s, tokens, row))
 
 
 def cache(call: SharedKvCall, name: str) -> Array:

@@ -33,6 +33,7 @@ SAME_NAMES = (
 
 class _CorrespondingCall(Call):
     rows_need_a_token: ClassVar[bool] = True
+    any_residual: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,17 @@ class SharedKvCall:
         known = length(self.seqused_kv, sums, request)
         return int(self.ori_kv.shape[1]) if known is None else known
 
+    def compressed_tokens(self, request: int, tokens: int) -> int:
+        """A row for each complete group, as far as the request's part of the cache has room."""
+        if self.cmp_kv is None:
+            return 0
+        sums = self.cu_seqlens_cmp_kv if self.layout_kv == "TND" else None
+        room = length(None, sums, request)
+        if room is None:
+            pages = self.cmp_block_table if self.layout_kv.startswith("PA_") else None
+            room = int(self.cmp_kv.shape[1] * (1 if pages is None else pages.shape[1]))
+        return min(tokens // self.cmp_ratio, room)
+
     def as_sparse_flash_mla(self) -> Call:
         """The call with the same result, but that the axes of the LSE differ.
 
@@ -101,12 +113,14 @@ class SharedKvCall:
         tokens = np.array([self.original_tokens(index) for index in requests], np.int32)
         compressed: dict[str, Any] = {}
         if self.cmp_kv is not None:
+            groups = [self.compressed_tokens(index, int(tokens[index])) for index in requests]
+            used = np.array(groups, np.int32)
             compressed = {
                 "cmp_kv": self._strided(self.cmp_kv, self.cmp_kv_stride),
                 "cmp_ratio": self.cmp_ratio,
                 "cmp_mask_mode": self.cmp_mask_mode,
-                "seqused_cmp_kv": tokens // self.cmp_ratio,
-                "cmp_residual_kv": tokens % self.cmp_ratio,
+                "seqused_cmp_kv": used,
+                "cmp_residual_kv": tokens - used * self.cmp_ratio,
             }
         assert self.ori_kv is not None
         return _CorrespondingCall(

@@ -65,6 +65,8 @@ class Call:
 
     # Whether rows before the first token of their request attend to nothing, whatever the masks.
     rows_need_a_token: ClassVar[bool] = False
+    # Whether a residual counts with a ratio of 1 too, and may be a ratio or more.
+    any_residual: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         drop_empty_arrays(self, required="q")
@@ -214,7 +216,8 @@ def _request(call: Call, index: int) -> Request:
     query_tokens = length(call.seqused_q, cumulative_q, index)
     original_tokens = _original_tokens(call, index)
     compressed_tokens = _compressed_tokens(call, index, original_tokens)
-    uses_residual = call.cmp_kv is not None and call.cmp_mask_mode == CAUSAL and call.cmp_ratio != 1
+    has_remainder = call.cmp_ratio != 1 or call.any_residual
+    uses_residual = call.cmp_kv is not None and call.cmp_mask_mode == CAUSAL and has_remainder
     residual = 0
     if uses_residual and call.cmp_residual_kv is not None:
         residual = int(call.cmp_residual_kv[index])

@@ -318,6 +318,12 @@ TEST_CASE("shared kv check: rules of the products") {
   };
   const Row rows[] = {
       {[](Call& c) {
+         c.Replace(kQ, ACL_BF16, {0, 64, 512});
+         c.Replace(kAttnOut, ACL_BF16, {0, 64, 512});
+         c.Replace(kCmpSparseIndices, ACL_INT32, {0, 1, 512});
+       },
+       "q: no requests or no rows, must have at least one of each"},
+      {[](Call& c) {
          c.Replace(kQ, ACL_BF16, {6, 6, 512});
          c.Replace(kAttnOut, ACL_BF16, {6, 6, 512});
          c.Replace(kSinks, ACL_FLOAT, {6});

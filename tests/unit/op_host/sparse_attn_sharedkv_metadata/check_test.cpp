@@ -79,6 +79,11 @@ TEST_CASE("shared kv planner check: scalars") {
   judge.Refused([](Call& c) { c.MakeBatched(), c.max_seqlen_kv = -1; }, kInvalid,
                 "max_seqlen_kv: -1, must be at least 0");
   judge.Accepted([](Call& c) { c.max_seqlen_kv = -1; });
+  // 2^26 rows in all, where no tensor tells how many there are.
+  judge.Accepted([](Call& c) { c.MakeBatched(), c.max_seqlen_q = 33554432; });
+  judge.Refused([](Call& c) { c.MakeBatched(), c.max_seqlen_q = 33554433; }, kInvalid,
+                "max_seqlen_q: 33554433, must be at most 33554432 for 2 requests");
+  judge.Accepted([](Call& c) { c.max_seqlen_q = INT64_MAX; });
   judge.Refused([](Call& c) { c.cmp_topk = -5; }, kInvalid,
                 "cmp_topk: -5, must be in [0, 2147483647]");
 }

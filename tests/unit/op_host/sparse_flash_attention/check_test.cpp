@@ -185,6 +185,11 @@ TEST_CASE("sparse flash attention: types and extents") {
                "value: axis 0 (pages) is 8, must be 9 as in key");
   CheckRefused([](Call& c) { c.Replace(kKeyRope, ACL_BF16, {9, 64, 1, 64}); }, kInvalid,
                "key_rope: axis 1 (tokens) is 64, must be 128 as in key");
+  for (const int64_t tokens : {0, 1025}) {
+    CheckRefused(
+        [&](Call& c) { c.Replace(kKey, ACL_BF16, {9, tokens, 1, 512}); }, kInvalid,
+        "key: axis 1 (block size) is " + std::to_string(tokens) + ", must be in [1, 1024]");
+  }
   CheckRefused([](Call& c) { c.Replace(kBlockTable, ACL_INT32, {2, 4, 1}); }, kInvalid,
                "block_table: rank 3, must be 2 (B, pages per request)");
   CheckRefused([](Call& c) { c.Replace(kSinks, ACL_FLOAT, {15}); }, kInvalid,
@@ -248,6 +253,22 @@ TEST_CASE("sparse flash attention: what products refuse") {
         c.Replace(kAttentionOut, ACL_BF16, {6, 12, 512});
       },
       kInvalid, "query heads N1: 12, must be a power of two (rules of ascend910b)", "ascend910b");
+}
+
+TEST_CASE("sparse flash attention: what products refuse of calls without rows") {
+  const auto no_rows = [](Call& c) {
+    c.Replace(kQuery, ACL_BF16, {0, 16, 512});
+    c.Replace(kQueryRope, ACL_BF16, {0, 16, 64});
+    c.Replace(kSparseIndices, ACL_INT32, {0, 1, 32});
+    c.Replace(kAttentionOut, ACL_BF16, {0, 16, 512});
+  };
+  kJudge.Accepted(no_rows);
+  for (const std::string product : {"ascend910b", "ascend950"}) {
+    CheckRefused(
+        no_rows, kInvalid,
+        "query: no requests or no packed rows, must have at least one (rules of " + product + ")",
+        product.c_str());
+  }
 }
 
 // The calls that the platform's own checks are tried with, by number.

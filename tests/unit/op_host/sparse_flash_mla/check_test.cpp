@@ -122,6 +122,8 @@ TEST_CASE("check: dtypes, ranks, extents") {
                "cmp_sparse_indices: axis 0 (T1) is 4096, must be 6 as in q");
   CheckRefused([](Call& c) { c.Replace(kCmpSparseIndices, ACL_INT32, {6, 512}); }, kInvalid,
                "cmp_sparse_indices: rank 2, must be 3 (T1, N2, K2)");
+  CheckRefused([](Call& c) { c.Replace(kCmpSparseIndices, ACL_INT32, {}); }, kInvalid,
+               "cmp_sparse_indices: rank 0, must be 3 or 4");
   CheckRefused([](Call& c) { c.Replace(kCmpSparseIndices, ACL_INT32, {6, 1, 0}); }, kInvalid,
                "cmp_sparse_indices: last axis is 0, must be at least 1");
   CheckRefused([](Call& c) { c.Replace(kOriBlockTable, ACL_INT32, {3, 4}); }, kInvalid,

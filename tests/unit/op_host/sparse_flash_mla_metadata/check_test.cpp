@@ -101,6 +101,12 @@ TEST_CASE("planner check: scalars") {
   CheckRefused([](PlannerCall& c) { c.batch_size = -1; },
                "batch_size: -1, must be in [0, 2147483647]");
   CheckRefused([](PlannerCall& c) { c.cmp_topk = -5; }, "cmp_topk: -5, must be in [0, 2147483647]");
+  CheckRefused(
+      [](PlannerCall& c) {
+        c.MakeBatched();
+        c.max_seqlen_q = INT64_MAX;
+      },
+      "max_seqlen_q: 9223372036854775807, must be at most 33554432 for 2 requests");
   CheckRefused([](PlannerCall& c) { c.batch_size = 3; },
                "batch_size: 3, must be 0 or 2 as cu_seqlens_q says");
   CheckRefused([](PlannerCall& c) { c.attributes.layout_q = nullptr; },

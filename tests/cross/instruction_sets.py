@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Call servers for the instruction sets of a processor, native or emulated."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import test_sparse_flash_attention as flash
+
+from cross.server import CallServer
+from reference.call import Array
+from reference.compare import UNIT_ROUNDOFF, half_ulp
+from reference.sparse_flash_attention_cases import SparseFlashCase, build
+from sfmla_ctypes import AclParamError
+
+Servers = dict[str, CallServer]
+
+# They round weights to bfloat16 before the second product, and run only where they are named.
+ROUND_WEIGHTS = ("avx512bf16", "neonbf16")
+
+
+def server_of(command: Sequence[str], isa: str = "", threads: int = 0) -> CallServer:
+    """A call server on an instruction set and number of threads, or what the library picks."""
+    environment = dict(os.environ)
+    for name, value in (("SFMLA_ISA", isa), ("SFMLA_NUM_THREADS", str(threads or ""))):
+        environment.pop(name, None)
+        if value:
+            environment[name] = value
+    return CallServer(command, environment)
+
+
+def answer(command: Sequence[str], isa: str) -> str:
+    """What the library says to a small call: a refusal, or nothing."""
+    server = server_of(command, isa)
+    try:
+        with server.serves():
+            flash.attend(build(SparseFlashCase(heads=1, tokens=(1,))))
+    except AclParamError as error:
+        return error.text
+    finally:
+        server.close()
+    return ""
+
+
+def instruction_sets(command: Sequence[str]) -> list[str]:
+    """What the library can use where the command runs: those that it offers when it refuses an
+    unknown one, best first, then the less exact ones."""
+    text = answer(command, "abacus")
+    found = re.fullmatch(
+        r"environment variable SFMLA_ISA: 'abacus', must be one of (.*) on this processor", text
+    )
+    assert found, text
+    named = [isa for isa in ROUND_WEIGHTS if answer(command, isa) == ""]
+    return list(dict.fromkeys([*found[1].split(", "), *named]))
+
+
+@contextmanager
+def all_servers(command: Sequence[str]) -> Iterator[Servers]:
+    """One server for each instruction set; they must end well."""
+    with ExitStack() as stack:
+        servers = {}
+        for isa in instruction_sets(command):
+            servers[isa] = server_of(command, isa)
+            stack.callback(servers[isa].close)
+        yield servers
+
+
+def half_ulp_and_rounded_weights(values: Array, dtype: str) -> Array:
+    """compare.half_ulp, and room for weights of which each is off by one unit roundoff at most.
+
+    Such errors add up like the values do: they were seen to cost 0.7 unit roundoffs of the largest
+    value of a row and head (docs/numerics.md); two are allowed, as on the emulated device.
+    """
+    room = 2 * UNIT_ROUNDOFF[dtype] if dtype == "bfloat16" else 0.0
+    return half_ulp(values, dtype) + room * np.abs(values).max(axis=-1, keepdims=True)
+
+
+def on_each(servers: Servers, check: Callable[..., None], *arguments: Any) -> None:
+    """Runs a test of tests/python in each server."""
+    for isa, server in servers.items():
+        limit = half_ulp_and_rounded_weights if isa in ROUND_WEIGHTS else half_ulp
+        with server.serves(), patch("reference.compare.half_ulp", limit):
+            try:
+                check(*arguments)
+            except AssertionError as error:
+                raise AssertionError(f"SFMLA_ISA={isa}: {error}") from error

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The case matrices and the bit rules on every instruction set, AArch64's under qemu-user.
+
+The tests of tests/python run on the instruction set that the library picks; here they run in call
+servers with each. SFMLA_MATRIX=all runs every case on every set of this processor, not a third of
+them on one set in turn. Under qemu every set gets the cases of limited size.
+"""
+
+import operator
+import os
+import platform
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import test_invariance as flash_mla_bits
+import test_matrix as flash_mla
+import test_sparse_attn_sharedkv as sharedkv
+import test_sparse_flash_attention as flash
+
+from cpp_builds import VARIANTS, build
+from cross.instruction_sets import (
+    Servers,
+    all_servers,
+    instruction_sets,
+    on_each,
+    server_of,
+)
+from reference.cases import MODES
+
+ALL = os.environ.get("SFMLA_MATRIX") == "all"
+QEMU_AARCH64 = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-cpu"]
+# (Query row, head, token) triples that a case may have under qemu. Five cases of six have no more;
+# long prompts with many heads are left out.
+QEMU_TRIPLES = 100_000
+
+CASES: dict[str, tuple[Callable[[Any], None], Any]] = {
+    f"{name}-{case}": (check, case)
+    for name, check, cases in (
+        ("smla", flash_mla.test_numpy_arrays, flash_mla.CASES),
+        ("sas", sharedkv.test_every_row_and_head_against_the_oracle, sharedkv.CASES),
+        ("sfa", flash.test_every_row_and_head_against_the_oracle, flash.CASES),
+    )
+    for case in cases
+}
+# A row alone has the bits it has among others.
+BIT_RULES: list[tuple[Any, ...]] = [
+    *((flash_mla_bits.test_bl_34_rows_one_by_one_equal_rows_together, mode) for mode in MODES),
+    (flash_mla_bits.test_bl_28_interleaved_rows_as_requests_of_their_own,),
+    (flash_mla_bits.test_bl_61_a_request_without_rows_changes_nothing,),
+    *((sharedkv.test_a_request_alone_and_in_a_batch, mode) for mode in sharedkv.MODES),
+    (flash.test_rows_one_by_one_equal_rows_together,),
+    (flash.test_a_request_alone_and_in_a_batch, 1, "finite"),
+]
+PROCESSORS = [
+    ("plain", ["qemu-x86_64", "-cpu", "Nehalem"], ["generic"]),
+    ("plain", ["qemu-x86_64", "-cpu", "Haswell"], ["avx2", "generic"]),
+    ("aarch64", [*QEMU_AARCH64, "cortex-a57"], ["neon", "generic"]),
+    ("aarch64", [*QEMU_AARCH64, "max"], ["neon", "generic", "neonbf16"]),
+]
+
+
+def triples(name: str) -> int:
+    _, case = CASES[name]
+    return int(case.heads * sum(map(operator.mul, case.rows, case.tokens)))
+
+
+SMALL_CASES = [name for name in CASES if triples(name) <= QEMU_TRIPLES]
+
+
+def call_server(variant: str) -> str:
+    """The program of a build, which is made first."""
+    return str(build(variant) / "tests" / "sfmla_call_server")
+
+
+@pytest.fixture(scope="module")
+def here() -> Iterator[Servers]:
+    with all_servers([call_server("plain")]) as servers:
+        yield servers
+
+
+@pytest.fixture(scope="module")
+def aarch64() -> Iterator[Servers]:
+    with all_servers([*QEMU_AARCH64, "max", call_server("aarch64")]) as servers:
+        yield servers
+
+
+on_aarch64 = pytest.mark.skipif("aarch64" not in VARIANTS, reason="SFMLA_TEST_VARIANTS")
+
+
+def in_turn(servers: Servers, number: int) -> Servers:
+    """The servers of test `number`."""
+    isas = list(servers) if ALL else [list(servers)[number % len(servers)]]
+    return {isa: servers[isa] for isa in isas}
+
+
+@pytest.mark.parametrize(("number", "name"), enumerate(list(CASES)[:: 1 if ALL else 3]))
+def test_matrix_on_this_processor(here: Servers, number: int, name: str) -> None:
+    on_each(in_turn(here, number), *CASES[name])
+
+
+@pytest.mark.parametrize("number", range(len(BIT_RULES)))
+def test_bits_on_this_processor(here: Servers, number: int) -> None:
+    on_each(in_turn(here, number), *BIT_RULES[number])
+
+
+@on_aarch64
+@pytest.mark.parametrize("name", SMALL_CASES)
+def test_matrix_on_aarch64(aarch64: Servers, name: str) -> None:
+    on_each(aarch64, *CASES[name])
+
+
+@on_aarch64
+@pytest.mark.parametrize("number", range(len(BIT_RULES)))
+def test_bits_on_aarch64(aarch64: Servers, number: int) -> None:
+    on_each(aarch64, *BIT_RULES[number])
+
+
+@on_aarch64
+def test_the_number_of_threads_changes_no_bit_on_aarch64() -> None:
+    digests = []
+    for threads in (1, 7):
+        server = server_of([*QEMU_AARCH64, "max", call_server("aarch64")], threads=threads)
+        with server.serves():
+            digests.append(sharedkv.digests())
+        server.close()
+    assert digests[0] == digests[1]
+
+
+@pytest.mark.parametrize(
+    ("variant", "emulator", "expected"), PROCESSORS, ids=[cpu[-1] for _, cpu, _ in PROCESSORS]
+)
+def test_other_processors(variant: str, emulator: list[str], expected: list[str]) -> None:
+    """Each has the kernels it can run, and nothing else needs instructions that it lacks."""
+    if variant not in VARIANTS or shutil.which(emulator[0]) is None:
+        pytest.skip(f"no build {variant} or no {emulator[0]}")
+    if variant == "plain" and platform.machine() != "x86_64":
+        pytest.skip("for x86-64")
+    command = [*emulator, call_server(variant)]
+    assert instruction_sets(command) == expected
+    server = server_of(command)
+    for name in SMALL_CASES[::40]:
+        on_each({"": server}, *CASES[name])
+    server.close()
