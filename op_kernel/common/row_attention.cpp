@@ -40,24 +40,15 @@ class Slices {
 ThreadScratch Lay(Slices* slices, int64_t padded_heads, bool has_rope) {
   ThreadScratch out;
   out.query = slices->Floats(padded_heads * kLatentPart.stride);
-  out.tile = slices->Floats(kTileKeys * kLatentPart.stride);
+  out.tile.latent = slices->Floats(kTileKeys * kLatentPart.stride);
   out.rope_query = has_rope ? slices->Floats(padded_heads * kRopePart.stride) : nullptr;
-  out.rope_tile = has_rope ? slices->Floats(kTileKeys * kRopePart.stride) : nullptr;
+  out.tile.rope = has_rope ? slices->Floats(kTileKeys * kRopePart.stride) : nullptr;
   out.scores = slices->Floats(kTileKeys * padded_heads);
   out.rescale = slices->Floats(padded_heads);
   out.factor = slices->Floats(2 * padded_heads);
   out.total = PartialResultAt(slices->Floats(SplitSlotFloats(padded_heads)), padded_heads);
   out.chunk = PartialResultAt(slices->Floats(SplitSlotFloats(padded_heads)), padded_heads);
   return out;
-}
-
-// Copies heads as they are, widened.
-void WidenHeads(const TileKernels& kernels, ElementType type, const uint16_t* q, int heads,
-                const KeyPart& part, float* query) {
-  for (int head = 0; head < heads; ++head) {
-    const uint16_t* row = q + head * part.width;
-    kernels.widen_rows(type, &row, 1, part, query + head * part.stride);
-  }
 }
 
 }  // namespace
@@ -79,57 +70,40 @@ ThreadScratch ThreadScratch::At(void* base, int64_t padded_heads, bool has_rope)
 }
 
 void RowAttention::BeginRow(const AttentionRow& row) const {
-  const ElementType type = shape_.type;
-  if (few_heads()) {
-    WidenHeads(kernels_, type, row.q, heads_, kLatentPart, scratch_.query);
-    if (shape_.has_rope) {
-      WidenHeads(kernels_, type, row.q_rope, heads_, kRopePart, scratch_.rope_query);
-    }
-    return;
-  }
-  kernels_.transpose_query(type, row.q, heads_, kLatentPart, scratch_.query);
+  const HeadCount heads{heads_, padded_heads_};
+  products_.prepare_query(row.q, heads, kLatentPart, scratch_.query);
   if (shape_.has_rope) {
-    kernels_.transpose_query(type, row.q_rope, heads_, kRopePart, scratch_.rope_query);
+    products_.prepare_query(row.q_rope, heads, kRopePart, scratch_.rope_query);
   }
-}
-
-void RowAttention::ScoreFewHeads(const TileRows& tile) const {
-  const ScorePart latent{scratch_.query, tile.key, kLatentPart};
-  const ScorePart rope{scratch_.rope_query, tile.rope, kRopePart};
-  kernels_.score_rows(shape_.type, latent, shape_.has_rope ? rope : ScorePart{}, tile.count,
-                      {heads_, padded_heads_}, scratch_.scores);
-}
-
-void RowAttention::ScoreManyHeads(const TileRows& tile) const {
-  kernels_.widen_rows(shape_.type, tile.key, tile.count, kLatentPart, scratch_.tile);
-  kernels_.score(scratch_.query, scratch_.tile, tile.count, kLatentPart, padded_heads_,
-                 Onto::kNothing, scratch_.scores);
-  if (!shape_.has_rope) return;
-  kernels_.widen_rows(shape_.type, tile.rope, tile.count, kRopePart, scratch_.rope_tile);
-  kernels_.score(scratch_.rope_query, scratch_.rope_tile, tile.count, kRopePart, padded_heads_,
-                 Onto::kScores, scratch_.scores);
 }
 
 void RowAttention::RunTile(const TileRows& tile, bool separate_values, const TileRows& next,
                            bool first, const PartialResult& result) const {
-  const SoftmaxState state{result.max, result.sum, scratch_.rescale};
-  const NextRows next_rows{next.key, shape_.has_rope ? next.rope : nullptr, next.count};
-  const uint16_t* const* values = separate_values ? tile.value : tile.key;
-  if (few_heads()) {
-    ScoreFewHeads(tile);
-    kernels_.softmax(scratch_.scores, tile.count, padded_heads_, shape_.softmax_scale, state);
-    kernels_.accumulate_rows(shape_.type, scratch_.scores, values, tile.count, heads_,
-                             padded_heads_, scratch_.rescale, first, next_rows, result.out);
-    return;
-  }
-  ScoreManyHeads(tile);
-  kernels_.softmax(scratch_.scores, tile.count, padded_heads_, shape_.softmax_scale, state);
-  // The widened keys are the values too, unless the call has values of their own.
-  if (separate_values) {
-    kernels_.widen_rows(shape_.type, values, tile.count, kLatentPart, scratch_.tile);
-  }
-  kernels_.accumulate(scratch_.scores, scratch_.tile, tile.count, heads_, padded_heads_,
-                      scratch_.rescale, first, next_rows, result.out);
+  const HeadCount heads{heads_, padded_heads_};
+  ScoreCall score;
+  score.latent = {scratch_.query, tile.key, kLatentPart};
+  if (shape_.has_rope) score.rope = {scratch_.rope_query, tile.rope, kRopePart};
+  score.keys = tile.count;
+  score.heads = heads;
+  score.tile = scratch_.tile;
+  score.scores = scratch_.scores;
+  products_.score(score);
+
+  kernels_.softmax(scratch_.scores, tile.count, padded_heads_, shape_.softmax_scale,
+                   {result.max, result.sum, scratch_.rescale});
+
+  AccumulateCall accumulate;
+  accumulate.scores = scratch_.scores;
+  accumulate.values = separate_values ? tile.value : tile.key;
+  accumulate.values_are_keys = !separate_values;
+  accumulate.keys = tile.count;
+  accumulate.heads = heads;
+  accumulate.rescale = scratch_.rescale;
+  accumulate.first = first;
+  accumulate.next = {next.key, shape_.has_rope ? next.rope : nullptr, next.count};
+  accumulate.tile = scratch_.tile;
+  accumulate.out = result.out;
+  products_.accumulate(accumulate);
 }
 
 void RowAttention::RunChunk(const AttentionRow& row, int64_t chunk, const PartialResult& result,

@@ -34,10 +34,9 @@ struct AttentionShape {
 
 // Buffers of one thread.
 struct ThreadScratch {
-  float* query;       // query row, transposed unless there are few heads
-  float* tile;        // one tile of widened keys, or values where they are not the keys
-  float* rope_query;  // the same two of the rotary part; nullptr without one
-  float* rope_tile;
+  float* query;         // query row, as TileProducts prepares it
+  float* rope_query;    // its rotary part; nullptr without one
+  TileBuffers tile;     // one tile of keys or values, prepared
   float* scores;        // scores of one tile
   float* rescale;       // (padded heads)
   float* factor;        // (2, padded heads)
@@ -72,7 +71,8 @@ class RowAttention {
         shape_(shape),
         scratch_(scratch),
         heads_(shape.heads),
-        padded_heads_(PadHeads(heads_, kernels.head_alignment)) {}
+        padded_heads_(PadHeads(heads_, kernels.head_alignment)),
+        products_(kernels.Products(shape.type).For(heads_)) {}
 
   // Call before the first chunk of a row.
   void BeginRow(const AttentionRow& row) const;
@@ -95,9 +95,6 @@ class RowAttention {
               const RowStatistics& statistics) const;
 
  private:
-  bool few_heads() const { return heads_ <= kernels_.few_heads; }
-  void ScoreFewHeads(const TileRows& tile) const;
-  void ScoreManyHeads(const TileRows& tile) const;
   void RunTile(const TileRows& tile, bool separate_values, const TileRows& next, bool first,
                const PartialResult& result) const;
   void FinishEmptyRow(const float* sinks, uint16_t* out, const RowStatistics& statistics) const;
@@ -107,6 +104,7 @@ class RowAttention {
   const ThreadScratch scratch_;
   const int heads_;
   const int padded_heads_;
+  const TileProducts& products_;
 };
 
 }  // namespace sfmla

@@ -3,6 +3,8 @@
 
 #if defined(SFMLA_HAVE_X86_KERNELS)
 #include <cpuid.h>
+#elif defined(SFMLA_HAVE_ARM_KERNELS) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 #include <mutex>
@@ -18,9 +20,11 @@ extern const TileKernels kTileKernels_generic;
 #if defined(SFMLA_HAVE_X86_KERNELS)
 extern const TileKernels kTileKernels_avx2;
 extern const TileKernels kTileKernels_avx512;
+extern const TileKernels kTileKernels_avx512bf16;
 #endif
 #if defined(SFMLA_HAVE_ARM_KERNELS)
 extern const TileKernels kTileKernels_neon;
+extern const TileKernels kTileKernels_neonbf16;
 #endif
 
 namespace {
@@ -30,6 +34,23 @@ namespace {
 bool HasF16c() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
+bool HasAvx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("fma") && HasF16c();
+}
+#endif
+
+#if defined(SFMLA_HAVE_ARM_KERNELS)
+bool HasBfloat16() {
+#if defined(__linux__)
+  constexpr unsigned long kBf16 = 1UL << 14;  // HWCAP2_BF16, which older headers lack
+  return (getauxval(AT_HWCAP2) & kBf16) != 0;
+#else
+  return false;
+#endif
 }
 #endif
 
@@ -41,20 +62,20 @@ struct Candidate {
 // Best first.
 constexpr Candidate kCandidates[] = {
 #if defined(SFMLA_HAVE_X86_KERNELS)
-    {&kTileKernels_avx512,
-     [] {
-       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-              __builtin_cpu_supports("fma") && HasF16c();
-     }},
+    {&kTileKernels_avx512bf16, [] { return HasAvx512() && __builtin_cpu_supports("avx512bf16"); }},
+    {&kTileKernels_avx512, HasAvx512},
     {&kTileKernels_avx2,
      [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && HasF16c(); }},
 #endif
 #if defined(SFMLA_HAVE_ARM_KERNELS)
+    {&kTileKernels_neonbf16, HasBfloat16},
     {&kTileKernels_neon, [] { return true; }},  // part of every AArch64 processor
 #endif
     {&kTileKernels_generic, [] { return true; }},
 };
+
+// Kernels that round weights are less exact than all others: they run only where asked for by name.
+bool IsOffered(const TileKernels& kernels) { return !kernels.bfloat16.rounds_weights; }
 
 }  // namespace
 
@@ -62,7 +83,9 @@ Result<const TileKernels*> SelectTileKernels(const char* isa) {
   std::string allowed;
   for (const Candidate& candidate : kCandidates) {
     if (!candidate.runs_here()) continue;
-    if (*isa == '\0' || candidate.kernels->name == std::string_view(isa)) return candidate.kernels;
+    if (candidate.kernels->name == std::string_view(isa)) return candidate.kernels;
+    if (!IsOffered(*candidate.kernels)) continue;
+    if (*isa == '\0') return candidate.kernels;
     allowed += Str(allowed.empty() ? "" : ", ", candidate.kernels->name);
   }
   return Status(code::kAclInvalidParam, Str("environment variable SFMLA_ISA: '", isa,

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inner products of attention on one tile of keys: one table of functions per instruction set.
 //
-// Everything is float32 and laid out so that neither product packs or transposes the keys:
-//
-//   tile    (keys, stride)       widened KV rows, key and value at once
-//   query   (width, heads)       transposed query rows, in panels: see transpose_query
 //   scores  (keys, padded_heads) scores, then probabilities, of one tile
 //   out     (heads, kHeadDim)    running sum of probability x value
 //
-// Elements of a widened row stand in an order of our own (see vector.h), in query, tile and out
-// alike; no result depends on it.
+// Sums are float32, and so is everything, but that an instruction set with products of bfloat16
+// takes those as they are. The forms that queries and keys are brought into, and the order of
+// elements in `out`, are the kernels' own affair (see vector.h); no result depends on them.
 //
-// `padded_heads` is PadHeads(heads); the padding lanes hold zeros in `query` and finite numbers in
-// `scores`. Summation order is fixed by the arguments alone: over d for a score, over keys for an
-// output element, so results do not depend on how a caller groups heads or keys into blocks.
+// `padded_heads` is PadHeads(heads); the padding lanes of `scores` hold finite numbers. Summation
+// order is fixed by the arguments alone: over d for a score, over keys for an output element, so
+// results do not depend on how a caller groups heads or keys into blocks.
 #pragma once
 
 #include <cstdint>
@@ -43,19 +40,22 @@ struct SoftmaxState {
   float* rescale;
 };
 
-// What a product starts from.
-enum class Onto : uint8_t { kNothing, kScores };
-
 struct HeadCount {
   int heads;
   int padded_heads;
 };
 
-// What a score sums over: heads of the query, `part.stride` apart, and the keys of a tile.
+// What a score sums over: a query that prepare_query made, and the keys of a tile.
 struct ScorePart {
   const float* query = nullptr;
   const uint16_t* const* keys = nullptr;
   KeyPart part{0, 0};  // of width 0: there is no such part
+};
+
+// Room for the keys or values of a tile, in the form that the products take them.
+struct TileBuffers {
+  float* latent = nullptr;  // kTileKeys * kLatentPart.stride
+  float* rope = nullptr;    // kTileKeys * kRopePart.stride; nullptr without rotary part
 };
 
 // The rows of the tile to come, which a product asks memory for meanwhile.
@@ -65,40 +65,64 @@ struct NextRows {
   int count = 0;
 };
 
+struct ScoreCall {
+  ScorePart latent;
+  ScorePart rope;
+  int keys = 0;
+  HeadCount heads{0, 0};
+  TileBuffers tile;
+  float* scores = nullptr;
+};
+
+struct AccumulateCall {
+  float* scores = nullptr;  // probabilities; spent afterwards
+  const uint16_t* const* values = nullptr;
+  bool values_are_keys = false;  // and `tile` is as the scores of the same tile left it
+  int keys = 0;
+  HeadCount heads{0, 0};
+  const float* rescale = nullptr;
+  bool first = false;
+  NextRows next;
+  TileBuffers tile;
+  float* out = nullptr;
+};
+
+// The two products, in one way to compute them.
+struct TileProducts {
+  // q (heads, part.width) -> query, of padded_heads * part.stride floats.
+  void (*prepare_query)(const uint16_t* q, const HeadCount& heads, const KeyPart& part,
+                        float* query);
+
+  // scores[k][h] = sum over d of query[h][d] * key[k][d], latent part first
+  void (*score)(const ScoreCall& call);
+
+  // out[h] = (first ? 0 : out[h] * rescale[h]) + sum over k of scores[k][h] * value[k]
+  void (*accumulate)(const AccumulateCall& call);
+};
+
+// Few heads have products of their own, because there preparing a tile costs more than it saves.
+struct TypeProducts {
+  int few_heads;  // up to so many
+  TileProducts few;
+  TileProducts many;
+  bool rounds_weights;  // accumulate rounds probabilities to the type of the values
+
+  constexpr const TileProducts& For(int heads) const { return heads <= few_heads ? few : many; }
+};
+
 struct TileKernels {
   const char* name;    // the value of SFMLA_ISA
   int head_alignment;  // heads are padded to a multiple of this
-  int few_heads;       // up to so many heads the *_rows products are the faster ones
+  TypeProducts float16;
+  TypeProducts bfloat16;
 
-  // rows[k] -> tile row k, widened to float32 in an order of elements that only `store` undoes.
-  void (*widen_rows)(ElementType type, const uint16_t* const* rows, int num_rows,
-                     const KeyPart& part, float* tile);
-
-  // q (heads, width) -> query, zero-padded to padded_heads: panels of a few vectors of heads,
-  // (width, heads of the panel) each.
-  void (*transpose_query)(ElementType type, const uint16_t* q, int heads, const KeyPart& part,
-                          float* query);
-
-  // scores[k][h] = (0 or scores[k][h]) + sum over d of query[d][h] * tile[k][d]
-  void (*score)(const float* query, const float* tile, int keys, const KeyPart& part,
-                int padded_heads, Onto onto, float* scores);
+  constexpr const TypeProducts& Products(ElementType type) const {
+    return type == ElementType::kBfloat16 ? bfloat16 : float16;
+  }
 
   // scores -> exp(scores * scale - max), with max, sum and rescale brought up to date. Start with
   // max = kLowestScore, sum = 0.
   void (*softmax)(float* scores, int keys, int padded_heads, float scale, SoftmaxState state);
-
-  // out[h] = (first ? 0 : out[h] * rescale[h]) + sum over k of scores[k][h] * tile[k].
-  void (*accumulate)(const float* scores, const float* tile, int keys, int heads, int padded_heads,
-                     const float* rescale, bool first, const NextRows& next, float* out);
-
-  // The same two products for few heads, where widening a tile costs more than it saves: the keys
-  // are read as they are and heads of the query are rows that widen_rows made. The order of
-  // summation is fixed too, but another one.
-  void (*score_rows)(ElementType type, const ScorePart& latent, const ScorePart& rope, int keys,
-                     const HeadCount& heads, float* scores);
-  void (*accumulate_rows)(ElementType type, const float* scores, const uint16_t* const* rows,
-                          int keys, int heads, int padded_heads, const float* rescale, bool first,
-                          const NextRows& next, float* out);
 
   // out = out * out_factor + part * part_factor, factors per head
   void (*merge)(float* out, const float* out_factor, const float* part, const float* part_factor,

@@ -29,6 +29,7 @@ constexpr int kLanes = 4;
 
 typedef float Vec __attribute__((vector_size(4 * kLanes)));
 typedef int32_t IntVec __attribute__((vector_size(4 * kLanes)));
+typedef uint32_t UintVec __attribute__((vector_size(4 * kLanes)));
 typedef uint16_t HalfVec __attribute__((vector_size(2 * kLanes)));
 
 inline Vec Load(const float* from) {
@@ -54,6 +55,12 @@ inline HalfVec LoadHalf(const uint16_t* from) {
 }
 inline void StoreHalf(uint16_t* to, HalfVec value) { memcpy(to, &value, sizeof(value)); }
 inline Vec Broadcast(float value) { return value - Vec{}; }
+// Four bytes of anything into every lane.
+inline Vec BroadcastBits(const void* from) {
+  int32_t bits;
+  memcpy(&bits, from, sizeof(bits));
+  return reinterpret_cast<Vec>(bits - IntVec{});
+}
 inline IntVec Bits(Vec value) { return reinterpret_cast<IntVec>(value); }
 inline Vec FromBits(IntVec bits) { return reinterpret_cast<Vec>(bits); }
 
@@ -168,10 +175,37 @@ inline void NarrowPairFloat16(const VecPair& pair, uint16_t* to) {
   StoreHalf(to, NarrowFloat16(pair.first));
   StoreHalf(to + kLanes, NarrowFloat16(pair.second));
 }
-inline void NarrowPairBfloat16(const VecPair& pair, uint16_t* to) {
-  const IntVec bits = (NarrowBfloat16(pair.first) & 0xFFFF) | (NarrowBfloat16(pair.second) << 16);
-  memcpy(to, &bits, sizeof(bits));
+// Two bfloat16 in each lane, `low` in the low half.
+inline Vec NarrowToPairs(Vec low, Vec high) {
+  return FromBits((NarrowBfloat16(low) & 0xFFFF) | (NarrowBfloat16(high) << 16));
 }
+inline void NarrowPairBfloat16(const VecPair& pair, uint16_t* to) {
+  const Vec pairs = NarrowToPairs(pair.first, pair.second);
+  memcpy(to, &pairs, sizeof(pairs));
+}
+
+// 2 x kLanes elements of two rows as pairs (element of `low`, the same element of `high`), in the
+// order of widened bfloat16: even elements, then odd ones.
+inline VecPair PairElements(Vec low, Vec high) {
+  const UintVec a = reinterpret_cast<UintVec>(low);
+  const UintVec b = reinterpret_cast<UintVec>(high);
+  return {reinterpret_cast<Vec>((a & 0xFFFFu) | (b << 16)),
+          reinterpret_cast<Vec>((a >> 16) | (b & 0xFFFF0000u))};
+}
+
+// Whether the processor multiplies pairs of bfloat16.
+#if defined(__AVX512BF16__) || defined(SFMLA_USE_NEON_BF16)
+#define SFMLA_HAS_PAIR_PRODUCTS
+// sum + a.low * b.low + a.high * b.high, lane by lane; how it rounds is the processor's affair, and
+// it may take subnormal numbers for 0.
+inline Vec AddPairProducts(Vec a, Vec b, Vec sum) {
+#if defined(__AVX512BF16__)
+  return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
+#else
+  return vbfdotq_f32(sum, vreinterpretq_bf16_f32(a), vreinterpretq_bf16_f32(b));
+#endif
+}
+#endif
 
 // exp(x) for x <= 0 or NaN: 0 below ln(2^-126), at most 2 units in the last place off above.
 // x = n ln 2 + r with |r| <= ln 2 / 2; the Taylor series of exp(r) to r^7 is good to 6e-9.

@@ -20,54 +20,13 @@ constexpr double kSumTolerance = 512 * 0x1p-24;
 
 std::vector<const TileKernels*> AllKernels() {
   std::vector<const TileKernels*> out;
-  for (const char* name : {"generic", "avx2", "avx512", "neon"}) {
+  for (const char* name : {"generic", "avx2", "avx512", "avx512bf16", "neon", "neonbf16"}) {
     if (const auto kernels = SelectTileKernels(name); kernels.ok()) out.push_back(kernels.value());
   }
   return out;
 }
 
-// A tile, a query and all buffers for one call, filled from a fixed seed.
-struct Buffers {
-  Buffers(const TileKernels& kernels, int heads_in, int keys_in, ElementType type)
-      : heads(heads_in),
-        keys(keys_in),
-        padded(PadHeads(heads, kernels.head_alignment)),
-        q(Random(heads * kHeadDim, type)),
-        kv(Random(keys * kHeadDim, type)),
-        query(padded * kHeadDim),
-        tile(kTileKeys * kLatentPart.stride),
-        scores(kTileKeys * padded),
-        max(padded, kLowestScore),
-        sum(padded, 0.0f),
-        rescale(padded),
-        out(heads * kHeadDim, std::numeric_limits<float>::quiet_NaN()) {
-    std::vector<const uint16_t*> rows;
-    for (int k = 0; k < keys; ++k) rows.push_back(kv.data() + k * kHeadDim);
-    kernels.widen_rows(type, rows.data(), keys, kLatentPart, tile.data());
-    kernels.transpose_query(type, q.data(), heads, kLatentPart, query.data());
-  }
-
-  static std::vector<uint16_t> Random(int64_t count, ElementType type) {
-    std::mt19937 random(static_cast<uint32_t>(count));
-    std::normal_distribution<float> normal;
-    std::vector<uint16_t> out(static_cast<size_t>(count));
-    for (uint16_t& value : out) {
-      // Any finite pattern of moderate size will do: sign, exponent near 0, free mantissa.
-      const auto bits = std::bit_cast<uint32_t>(normal(random));
-      value = type == ElementType::kBfloat16
-                  ? static_cast<uint16_t>(bits >> 16)
-                  : static_cast<uint16_t>((bits >> 16 & 0x8000) | (0x3400 + (bits & 0x7FF)));
-    }
-    return out;
-  }
-
-  int heads;
-  int keys;
-  size_t padded;
-  std::vector<uint16_t> q;
-  std::vector<uint16_t> kv;
-  std::vector<float> query, tile, scores, max, sum, rescale, out;
-};
+constexpr ElementType kTypes[] = {ElementType::kFloat16, ElementType::kBfloat16};
 
 double WidenExactly(ElementType type, uint16_t value) {
   if (type == ElementType::kBfloat16) {
@@ -81,6 +40,156 @@ double WidenExactly(ElementType type, uint16_t value) {
   return value & 0x8000 ? -magnitude : magnitude;
 }
 
+// What float32 `weight` is as a bfloat16, half to even.
+double RoundToBfloat16(float weight) {
+  const int exponent = std::ilogb(weight);
+  return weight == 0 ? 0
+                     : std::ldexp(std::nearbyint(std::ldexp(weight, 7 - exponent)), exponent - 7);
+}
+
+// One tile and all buffers for its products, filled from a fixed seed.
+struct Tile {
+  Tile(const TileKernels& kernels_in, ElementType type_in, bool few, int heads_in, int keys_in)
+      : kernels(kernels_in),
+        type(type_in),
+        products(few ? kernels.Products(type).few : kernels.Products(type).many),
+        heads{heads_in, PadHeads(heads_in, kernels.head_alignment)},
+        keys(keys_in),
+        scores(Size(kTileKeys * heads.padded_heads), std::numeric_limits<float>::quiet_NaN()),
+        rescale(Size(heads.padded_heads), 0.0f),
+        out(Size(heads.heads * kHeadDim), std::numeric_limits<float>::quiet_NaN()),
+        tile(Size(kTileKeys * kLatentPart.stride)),
+        rope_tile(Size(kTileKeys * kRopePart.stride)) {
+    for (Part* part : {&latent, &rope}) {
+      part->q = Random(heads.heads * part->shape.width);
+      part->kv = Random(keys * part->shape.width);
+      part->Point(keys);
+      part->query.resize(Size(heads.padded_heads * part->shape.stride));
+    }
+  }
+
+  static size_t Size(int64_t count) { return static_cast<size_t>(count); }
+
+  std::vector<uint16_t> Random(int64_t count) const {
+    std::mt19937 random(static_cast<uint32_t>(count));
+    std::normal_distribution<float> normal;
+    std::vector<uint16_t> values(Size(count));
+    for (uint16_t& value : values) {
+      // Any finite pattern of moderate size will do: sign, exponent near 0, free mantissa.
+      const auto bits = std::bit_cast<uint32_t>(normal(random));
+      value = type == ElementType::kBfloat16
+                  ? static_cast<uint16_t>(bits >> 16)
+                  : static_cast<uint16_t>((bits >> 16 & 0x8000) | (0x3400 + (bits & 0x7FF)));
+    }
+    return values;
+  }
+
+  struct Part {
+    KeyPart shape;
+    std::vector<uint16_t> q = {};
+    std::vector<uint16_t> kv = {};
+    std::vector<const uint16_t*> rows = {};
+    std::vector<float> query = {};
+
+    void Point(int keys) {
+      rows.clear();
+      for (int k = 0; k < keys; ++k) rows.push_back(kv.data() + k * shape.width);
+    }
+  };
+
+  void Score(bool with_rope) {
+    ScoreCall call;
+    call.keys = keys;
+    call.heads = heads;
+    call.tile = {tile.data(), rope_tile.data()};
+    call.scores = scores.data();
+    for (Part* part : {&latent, &rope}) {
+      if (part == &rope && !with_rope) continue;
+      products.prepare_query(part->q.data(), heads, part->shape, part->query.data());
+      (part == &rope ? call.rope : call.latent) = {part->query.data(), part->rows.data(),
+                                                   part->shape};
+    }
+    products.score(call);
+  }
+
+  // Relative to the sum of magnitudes.
+  double ScoreError(bool with_rope, int key, int head) const {
+    double exact = 0, size = 0;
+    for (const Part* part : {&latent, &rope}) {
+      if (part == &rope && !with_rope) continue;
+      for (int d = 0; d < part->shape.width; ++d) {
+        const double term = WidenExactly(type, part->q[Size(head * part->shape.width + d)]) *
+                            WidenExactly(type, part->rows[Size(key)][d]);
+        exact += term;
+        size += std::abs(term);
+      }
+    }
+    return std::abs(ScoreAt(key, head) - exact) / size;
+  }
+
+  float ScoreAt(int key, int head) const { return scores[Size(key * heads.padded_heads + head)]; }
+
+  // Probabilities that have more digits than a 16-bit number.
+  static float Weight(int key, int head) {
+    return static_cast<float>(1 + (key * 37 + head * 11) % 91) / 93.7f;
+  }
+
+  void Accumulate(bool first, const NextRows& next = {}) {
+    for (int k = 0; k < keys; ++k) {
+      for (int h = 0; h < heads.padded_heads; ++h) {
+        scores[Size(k * heads.padded_heads + h)] = Weight(k, h);
+      }
+    }
+    AccumulateScores(first, next);
+  }
+
+  void AccumulateScores(bool first, const NextRows& next = {}) {
+    AccumulateCall call;
+    call.scores = scores.data();
+    call.values = latent.rows.data();
+    call.keys = keys;
+    call.heads = heads;
+    call.rescale = rescale.data();
+    call.first = first;
+    call.next = next;
+    call.tile = {tile.data(), rope_tile.data()};
+    call.out = out.data();
+    products.accumulate(call);
+  }
+
+  // `out`, in the order of elements that results have.
+  std::vector<uint16_t> Stored() const {
+    const std::vector<float> one(Size(heads.heads), 1.0f);
+    std::vector<uint16_t> stored(out.size());
+    kernels.store(type, out.data(), one.data(), heads.heads, stored.data());
+    return stored;
+  }
+
+  const TileKernels& kernels;
+  ElementType type;
+  const TileProducts& products;
+  HeadCount heads;
+  int keys;
+  Part latent{kLatentPart};
+  Part rope{kRopePart};
+  std::vector<float> scores, rescale, out, tile, rope_tile;
+};
+
+// Calls check(kernels, type, few) for all products there are here.
+template <typename Check>
+void ForAllProducts(const Check& check) {
+  for (const TileKernels* kernels : AllKernels()) {
+    for (const ElementType type : kTypes) {
+      for (const bool few : {true, false}) {
+        CAPTURE(std::string(kernels->name));
+        CAPTURE(type == ElementType::kBfloat16);
+        CAPTURE(few);
+        check(*kernels, type, few);
+      }
+    }
+  }
+}
+
 TEST_CASE("tile kernels: unknown or unsupported names are refused with the list") {
   const auto kernels = SelectTileKernels("sse9");
   REQUIRE_FALSE(kernels.ok());
@@ -88,38 +197,53 @@ TEST_CASE("tile kernels: unknown or unsupported names are refused with the list"
   CHECK(kernels.status().text().find("generic") != std::string::npos);
 }
 
-TEST_CASE("tile kernels: every 16-bit pattern widens exactly and rounds back to itself") {
-  for (const TileKernels* kernels : AllKernels()) {
-    CAPTURE(std::string(kernels->name));
-    for (const ElementType type : {ElementType::kFloat16, ElementType::kBfloat16}) {
-      int wrong = 0;
-      for (int base = 0; base < 65536; base += kHeadDim) {
-        std::vector<uint16_t> row(kHeadDim);
-        for (int i = 0; i < kHeadDim; ++i)
-          row[static_cast<size_t>(i)] = static_cast<uint16_t>(base + i);
-        const uint16_t* rows[] = {row.data()};
-        std::vector<float> tile(kLatentPart.stride);
-        kernels->widen_rows(type, rows, 1, kLatentPart, tile.data());
-        std::vector<uint16_t> back(kHeadDim);
-        const float one = 1.0f;
-        kernels->store(type, tile.data(), &one, 1, back.data());
-        // In which order widened elements stand is the kernels' own affair.
-        std::vector<double> exact, found(tile.begin(), tile.begin() + kHeadDim);
-        for (size_t i = 0; i < kHeadDim; ++i) {
-          exact.push_back(WidenExactly(type, row[i]));
-          wrong +=
-              std::isnan(exact[i]) ? !std::isnan(WidenExactly(type, back[i])) : back[i] != row[i];
-        }
-        const auto is_nan = [](double value) { return std::isnan(value); };
-        std::erase_if(exact, is_nan);
-        std::erase_if(found, is_nan);
-        std::sort(exact.begin(), exact.end());
-        std::sort(found.begin(), found.end());
-        wrong += found != exact;
+TEST_CASE("tile kernels: the best is picked unless one is named") {
+  const auto best = SelectTileKernels("");
+  REQUIRE(best.ok());
+  const auto named = SelectTileKernels(best.value()->name);
+  REQUIRE(named.ok());
+  CHECK(named.value() == best.value());
+}
+
+// Patterns that a product of bfloat16 pairs may take for 0.
+bool MayVanish(const TypeProducts& products, uint16_t pattern) {
+  return products.rounds_weights && (pattern & 0x7F80) == 0;
+}
+
+TEST_CASE("tile kernels: every 16-bit pattern, times 1, is itself in float32 and as stored") {
+  ForAllProducts([](const TileKernels& kernels, ElementType type, bool few) {
+    const TypeProducts& products = kernels.Products(type);
+    int wrong = 0;
+    for (int base = 0; base < 65536; base += static_cast<int>(kHeadDim)) {
+      Tile t(kernels, type, few, 1, 1);
+      for (int i = 0; i < kHeadDim; ++i) {
+        t.latent.kv[Tile::Size(i)] = static_cast<uint16_t>(base + i);
       }
-      CHECK(wrong == 0);
+      std::fill(t.scores.begin(), t.scores.end(), 1.0f);
+      t.AccumulateScores(true);
+      const std::vector<uint16_t> back = t.Stored();
+      // In which order elements of `out` stand is the kernels' own affair.
+      std::vector<double> exact, found(t.out.begin(), t.out.end());
+      for (size_t i = 0; i < kHeadDim; ++i) {
+        const uint16_t pattern = t.latent.kv[i];
+        const double value = WidenExactly(type, pattern);
+        const bool vanished = MayVanish(products, pattern) && (back[i] & 0x7FFF) == 0;
+        exact.push_back(vanished ? 0 : value);
+        if (std::isnan(value)) {
+          wrong += !std::isnan(WidenExactly(type, back[i]));
+        } else {
+          wrong += !vanished && WidenExactly(type, back[i]) != value;
+        }
+      }
+      const auto is_nan = [](double value) { return std::isnan(value); };
+      std::erase_if(exact, is_nan);
+      std::erase_if(found, is_nan);
+      std::sort(exact.begin(), exact.end());
+      std::sort(found.begin(), found.end());
+      wrong += found != exact;
     }
-  }
+    CHECK(wrong == 0);
+  });
 }
 
 TEST_CASE("tile kernels: rounding is to nearest, ties to even, and overflow gives infinity") {
@@ -151,34 +275,29 @@ TEST_CASE("tile kernels: rounding is to nearest, ties to even, and overflow give
   }
 }
 
-TEST_CASE("tile kernels: scores") {
-  for (const TileKernels* kernels : AllKernels()) {
-    for (const int heads : {1, 3, 8, 17, 64, 128}) {
-      for (const int keys : {1, 5, 6, 13, 63, 64}) {
-        Buffers b(*kernels, heads, keys, ElementType::kBfloat16);
-        kernels->score(b.query.data(), b.tile.data(), keys, kLatentPart, static_cast<int>(b.padded),
-                       Onto::kNothing, b.scores.data());
-        double worst = 0;
-        for (int k = 0; k < keys; ++k) {
-          for (int h = 0; h < heads; ++h) {
-            double exact = 0, size = 0;
-            for (int d = 0; d < kHeadDim; ++d) {
-              const double term = WidenExactly(ElementType::kBfloat16, b.q[h * kHeadDim + d]) *
-                                  WidenExactly(ElementType::kBfloat16, b.kv[k * kHeadDim + d]);
-              exact += term;
-              size += std::abs(term);
+TEST_CASE("tile kernels: scores, with and without a rotary part") {
+  ForAllProducts([](const TileKernels& kernels, ElementType type, bool few) {
+    for (const int heads : {1, 3, 17, 50}) {
+      for (const int keys : {1, 23, 64}) {
+        for (const bool with_rope : {false, true}) {
+          CAPTURE(heads);
+          CAPTURE(keys);
+          Tile t(kernels, type, few, heads, keys);
+          t.Score(with_rope);
+          double worst = 0;
+          bool finite = true;
+          for (int k = 0; k < keys; ++k) {
+            for (int h = 0; h < heads; ++h) worst = std::max(worst, t.ScoreError(with_rope, k, h));
+            for (int h = heads; h < t.heads.padded_heads; ++h) {
+              finite = finite && std::isfinite(t.ScoreAt(k, h));
             }
-            const double found = b.scores[static_cast<size_t>(k) * b.padded + h];
-            worst = std::max(worst, std::abs(found - exact) / size);
           }
+          CHECK(worst < kSumTolerance);
+          CHECK(finite);
         }
-        CAPTURE(std::string(kernels->name));
-        CAPTURE(heads);
-        CAPTURE(keys);
-        CHECK(worst < kSumTolerance);
       }
     }
-  }
+  });
 }
 
 TEST_CASE("tile kernels: exp is within 2 units in the last place, 0 far below, NaN kept") {
@@ -211,209 +330,121 @@ TEST_CASE("tile kernels: exp is within 2 units in the last place, 0 far below, N
   }
 }
 
-TEST_CASE("tile kernels: accumulate") {
-  for (const TileKernels* kernels : AllKernels()) {
-    for (const int heads : {1, 7, 64}) {
-      Buffers b(*kernels, heads, 37, ElementType::kFloat16);
-      for (size_t i = 0; i < b.scores.size(); ++i) b.scores[i] = 0.01f * static_cast<float>(i % 91);
-      for (size_t h = 0; h < b.padded; ++h) b.rescale[h] = 0.5f + static_cast<float>(h) / 256;
-      const int padded = static_cast<int>(b.padded);
-      // Twice: `first` ignores what the buffer held (NaN), the second call rescales it.
-      kernels->accumulate(b.scores.data(), b.tile.data(), 37, heads, padded, b.rescale.data(), true,
-                          {}, b.out.data());
-      kernels->accumulate(b.scores.data(), b.tile.data(), 37, heads, padded, b.rescale.data(),
-                          false, {}, b.out.data());
-      double worst = 0;
-      for (int h = 0; h < heads; ++h) {
-        for (int d = 0; d < kHeadDim; ++d) {
-          double once = 0, size = 0;
-          for (int k = 0; k < 37; ++k) {
-            const double term = static_cast<double>(b.scores[static_cast<size_t>(k * padded + h)]) *
-                                WidenExactly(ElementType::kFloat16, b.kv[k * kHeadDim + d]);
-            once += term;
-            size += std::abs(term);
-          }
-          const double exact = once * b.rescale[static_cast<size_t>(h)] + once;
-          worst = std::max(
-              worst, std::abs(b.out[static_cast<size_t>(h * kHeadDim + d)] - exact) / (2 * size));
-        }
+// The largest error of `out` after two calls, relative to the sum of magnitudes. Both had the same
+// weights, and the second rescaled what the first left.
+double AccumulateError(const Tile& t) {
+  const bool rounds = t.kernels.Products(t.type).rounds_weights;
+  double worst = 0;
+  // Elements are found by value, as their order is not known: each row sorts alike.
+  for (int h = 0; h < t.heads.heads; ++h) {
+    std::vector<double> exact(kHeadDim), size(kHeadDim);
+    for (int d = 0; d < kHeadDim; ++d) {
+      for (int k = 0; k < t.keys; ++k) {
+        const float weight = Tile::Weight(k, h);
+        const double term = (rounds ? RoundToBfloat16(weight) : weight) *
+                            WidenExactly(t.type, t.latent.rows[Tile::Size(k)][d]);
+        exact[Tile::Size(d)] += term;
+        size[Tile::Size(d)] += std::abs(term);
       }
-      CAPTURE(std::string(kernels->name));
-      CAPTURE(heads);
-      CHECK(worst < kSumTolerance);
+      exact[Tile::Size(d)] *= 1 + static_cast<double>(t.rescale[Tile::Size(h)]);
+    }
+    const double largest = 2 * *std::max_element(size.begin(), size.end());
+    const auto* row = t.out.data() + h * kHeadDim;
+    std::vector<double> found(row, row + kHeadDim);
+    std::sort(exact.begin(), exact.end());
+    std::sort(found.begin(), found.end());
+    for (size_t d = 0; d < kHeadDim; ++d) {
+      const double error = std::abs(found[d] - exact[d]) / largest;
+      worst = error <= worst ? worst : error;  // a NaN is the worst
     }
   }
+  return worst;
+}
+
+TEST_CASE("tile kernels: accumulate starts anew, then rescales what was there") {
+  ForAllProducts([](const TileKernels& kernels, ElementType type, bool few) {
+    for (const int heads : {1, 7, 13, 33}) {
+      for (const int keys : {1, 37, 64}) {
+        CAPTURE(heads);
+        CAPTURE(keys);
+        Tile t(kernels, type, few, heads, keys);
+        for (size_t h = 0; h < t.rescale.size(); ++h) {
+          t.rescale[h] = 0.5f + static_cast<float>(h) / 256;
+        }
+        // Asking for a next tile, of fewer rows, changes nothing.
+        t.Accumulate(true);
+        t.Accumulate(false, {t.latent.rows.data(), t.rope.rows.data(), keys / 2});
+        CHECK(AccumulateError(t) < kSumTolerance);
+      }
+    }
+  });
+}
+
+TEST_CASE("tile kernels: outputs are stored in the order of the values") {
+  ForAllProducts([](const TileKernels& kernels, ElementType type, bool few) {
+    Tile t(kernels, type, few, 3, 2);
+    // Weights that every type holds exactly, and one of them 0.
+    for (size_t i = 0; i < t.scores.size(); ++i) {
+      t.scores[i] = i < Tile::Size(t.heads.padded_heads) ? 0.5f : 0.0f;
+    }
+    t.AccumulateScores(true);
+    const std::vector<uint16_t> stored = t.Stored();
+    int wrong = 0;
+    for (int i = 0; i < 3 * kHeadDim; ++i) {
+      const double half = WidenExactly(type, t.latent.kv[Tile::Size(i % kHeadDim)]) / 2;
+      wrong += WidenExactly(type, stored[Tile::Size(i)]) != half;
+    }
+    CHECK(wrong == 0);
+  });
+}
+
+TEST_CASE("tile kernels: an infinite value of a key without a partner stays infinite") {
+  ForAllProducts([](const TileKernels& kernels, ElementType type, bool few) {
+    Tile t(kernels, type, few, 2, 3);
+    const uint16_t infinity = type == ElementType::kBfloat16 ? 0x7F80 : 0x7C00;
+    std::fill_n(t.latent.kv.begin() + 2 * kHeadDim, kHeadDim, infinity);
+    std::fill(t.scores.begin(), t.scores.end(), 0.25f);
+    t.AccumulateScores(true);
+    const auto is_infinite = [](float value) { return value == HUGE_VALF; };
+    CHECK(std::all_of(t.out.begin(), t.out.end(), is_infinite));
+  });
 }
 
 TEST_CASE("tile kernels: the bits of a score or an output do not depend on neighbours") {
-  for (const TileKernels* kernels : AllKernels()) {
-    CAPTURE(std::string(kernels->name));
-    Buffers all(*kernels, 64, 64, ElementType::kBfloat16);
-    const int padded = static_cast<int>(all.padded);
-    kernels->score(all.query.data(), all.tile.data(), 64, kLatentPart, padded, Onto::kNothing,
-                   all.scores.data());
-    std::vector<float> few(all.scores.size());
-    kernels->score(all.query.data(), all.tile.data(), 11, kLatentPart, padded, Onto::kNothing,
-                   few.data());
-    const auto end = all.scores.begin() + 11 * padded;
-    CHECK(std::equal(all.scores.begin(), end, few.begin()));
-  }
-}
-
-// Query heads and keys of one tile, latent and rotary part, for the kernels that read keys as they
-// are.
-struct RowBuffers {
-  RowBuffers(const TileKernels& kernels, int heads_in, int keys_in, ElementType type_in)
-      : heads(heads_in),
-        keys(keys_in),
-        type(type_in),
-        padded(PadHeads(heads, kernels.head_alignment)),
-        scores(static_cast<size_t>(kTileKeys * padded), std::numeric_limits<float>::quiet_NaN()) {
-    for (Part* part : {&latent, &rope}) {
-      part->q = Buffers::Random(heads * part->shape.width, type);
-      part->kv = Buffers::Random((keys + 1) * part->shape.width, type);
-      for (int k = 0; k < keys; ++k) part->rows.push_back(part->kv.data() + k * part->shape.width);
-      part->query.resize(static_cast<size_t>(heads * part->shape.stride));
-      for (int h = 0; h < heads; ++h) {
-        const uint16_t* row = part->q.data() + h * part->shape.width;
-        kernels.widen_rows(type, &row, 1, part->shape, part->query.data() + h * part->shape.stride);
-      }
-    }
-  }
-
-  struct Part {
-    KeyPart shape;
-    std::vector<uint16_t> q = {};
-    std::vector<uint16_t> kv = {};
-    std::vector<const uint16_t*> rows = {};
-    std::vector<float> query = {};
-
-    ScorePart For(bool wanted) const {
-      return wanted ? ScorePart{query.data(), rows.data(), shape} : ScorePart{};
-    }
-  };
-
-  void Score(const TileKernels& kernels, bool with_rope) {
-    kernels.score_rows(type, latent.For(true), rope.For(with_rope), keys, {heads, padded},
-                       scores.data());
-  }
-
-  // Relative to the sum of magnitudes.
-  double ScoreError(bool with_rope, int key, int head) const {
-    double exact = 0, size = 0;
-    for (const Part* part : {&latent, &rope}) {
-      if (part == &rope && !with_rope) continue;
-      for (int d = 0; d < part->shape.width; ++d) {
-        const double term = WidenExactly(type, part->q[head * part->shape.width + d]) *
-                            WidenExactly(type, part->rows[static_cast<size_t>(key)][d]);
-        exact += term;
-        size += std::abs(term);
-      }
-    }
-    return std::abs(scores[static_cast<size_t>(key * padded + head)] - exact) / size;
-  }
-
-  int heads;
-  int keys;
-  ElementType type;
-  int padded;
-  Part latent{kLatentPart};
-  Part rope{kRopePart};
-  std::vector<float> scores;
-};
-
-TEST_CASE("tile kernels: scores from rows, with and without a rotary part") {
-  for (const TileKernels* kernels : AllKernels()) {
-    CAPTURE(std::string(kernels->name));
-    for (const ElementType type : {ElementType::kFloat16, ElementType::kBfloat16}) {
-      for (const int heads : {1, 2, 3, 7, 8, 13, 24}) {
-        for (const int keys : {1, 13, 64}) {
-          for (const bool with_rope : {false, true}) {
-            CAPTURE(heads);
-            CAPTURE(keys);
-            RowBuffers b(*kernels, heads, keys, type);
-            b.Score(*kernels, with_rope);
-            double worst = 0;
-            for (int k = 0; k < keys; ++k) {
-              for (int h = 0; h < heads; ++h) {
-                worst = std::max(worst, b.ScoreError(with_rope, k, h));
-              }
-              for (int h = heads; h < b.padded; ++h) {
-                CHECK(std::isfinite(b.scores[static_cast<size_t>(k * b.padded + h)]));
-              }
-            }
-            CHECK(worst < kSumTolerance);
-          }
+  ForAllProducts([](const TileKernels& kernels, ElementType type, bool few) {
+    constexpr int kHeads = 75;
+    constexpr int kKeys = 64;
+    Tile all(kernels, type, few, kHeads, kKeys);
+    all.Score(true);
+    const std::vector<float> scores = all.scores;
+    std::fill(all.rescale.begin(), all.rescale.end(), 0.5f);
+    all.Accumulate(true);
+    all.Accumulate(false);
+    for (const int heads : {1, 3, 8, 17, 33, 64}) {
+      CAPTURE(heads);
+      for (const int keys : {1, 7, kKeys}) {
+        CAPTURE(keys);
+        Tile some(kernels, type, few, heads, keys);
+        for (const auto part : {&Tile::latent, &Tile::rope}) {
+          (some.*part).q = (all.*part).q;
+          (some.*part).kv = (all.*part).kv;
+          (some.*part).Point(keys);
         }
-      }
-    }
-  }
-}
-
-TEST_CASE("tile kernels: accumulate from rows, as stored") {
-  for (const TileKernels* kernels : AllKernels()) {
-    CAPTURE(std::string(kernels->name));
-    for (const ElementType type : {ElementType::kFloat16, ElementType::kBfloat16}) {
-      for (const int heads : {1, 3, 8, 13}) {
-        CAPTURE(heads);
-        RowBuffers b(*kernels, heads, 37, type);
-        for (size_t i = 0; i < b.scores.size(); ++i)
-          b.scores[i] = 0.01f * static_cast<float>(i % 91);
-        const std::vector<float> half(static_cast<size_t>(b.padded), 0.5f);
-        std::vector<float> out(static_cast<size_t>(heads * kHeadDim), NAN);
-        // Asking for a next tile, of fewer rows, changes nothing.
-        const NextRows next{b.latent.rows.data(), b.rope.rows.data(), 5};
-        for (const bool first : {true, false}) {
-          kernels->accumulate_rows(type, b.scores.data(), b.latent.rows.data(), 37, heads, b.padded,
-                                   half.data(), first, next, out.data());
-        }
-        const std::vector<float> one(static_cast<size_t>(heads), 1.0f);
-        std::vector<uint16_t> stored(static_cast<size_t>(heads * kHeadDim));
-        kernels->store(type, out.data(), one.data(), heads, stored.data());
-        double worst = 0;
-        for (int h = 0; h < heads; ++h) {
-          for (int d = 0; d < kHeadDim; ++d) {
-            double once = 0, size = 0;
-            for (int k = 0; k < 37; ++k) {
-              const double term =
-                  static_cast<double>(b.scores[static_cast<size_t>(k * b.padded + h)]) *
-                  WidenExactly(type, b.latent.kv[static_cast<size_t>(k * kHeadDim + d)]);
-              once += term;
-              size += std::abs(term);
-            }
-            const double found = WidenExactly(type, stored[static_cast<size_t>(h * kHeadDim + d)]);
-            worst = std::max(worst, std::abs(found - 1.5 * once) / size);
-          }
-        }
-        // Half a unit in the last place of bfloat16 (float16 has more bits), twice.
-        CHECK(worst < 0x1p-8);
-      }
-    }
-  }
-}
-
-TEST_CASE("tile kernels: the bits of a score from rows do not depend on neighbours") {
-  for (const TileKernels* kernels : AllKernels()) {
-    CAPTURE(std::string(kernels->name));
-    RowBuffers all(*kernels, 13, 64, ElementType::kBfloat16);
-    all.Score(*kernels, true);
-    for (const int heads : {1, 3, 6, 8}) {
-      for (const int keys : {1, 7, 64}) {
-        RowBuffers few(*kernels, heads, keys, ElementType::kBfloat16);
-        few.latent = all.latent;
-        few.rope = all.rope;
-        few.Score(*kernels, true);
+        some.Score(true);
         bool same = true;
         for (int k = 0; k < keys; ++k) {
-          const auto* one = few.scores.data() + k * few.padded;
-          same = same && std::equal(one, one + heads, all.scores.data() + k * all.padded);
+          const float* one = some.scores.data() + k * some.heads.padded_heads;
+          same = same && std::equal(one, one + heads, scores.data() + k * all.heads.padded_heads);
         }
-        CAPTURE(heads);
-        CAPTURE(keys);
         CHECK(same);
+        if (keys < kKeys) continue;
+        std::fill(some.rescale.begin(), some.rescale.end(), 0.5f);
+        some.Accumulate(true);
+        some.Accumulate(false);
+        CHECK(std::equal(some.out.begin(), some.out.end(), all.out.begin()));
       }
     }
-  }
+  });
 }
 
 }  // namespace

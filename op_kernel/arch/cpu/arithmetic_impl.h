@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two ways to multiply that the products are written in terms of. Both sum in float32; a lane
+// of an operand holds kElementsPerLane numbers, which are consecutive elements in a score and
+// consecutive keys in an output. Part of tile_kernels_impl.h.
+#pragma once
+
+#include "op_kernel/arch/cpu/tile_kernels.h"
+#include "op_kernel/arch/cpu/vector.h"
+
+namespace sfmla::SFMLA_ISA_NAMESPACE {
+
+constexpr int kDim = static_cast<int>(kHeadDim);
+
+template <ElementType kType>
+inline VecPair WidenPair(const uint16_t* from) {
+  return kType == ElementType::kBfloat16 ? WidenPairBfloat16(from) : WidenPairFloat16(from);
+}
+
+// Everything widened to float32, one number a lane.
+template <ElementType kType>
+struct WidenedArithmetic {
+  static constexpr int kElementsPerLane = 1;
+
+  static Vec MultiplyAdd(Vec a, Vec b, Vec sum) { return Fma(a, b, sum); }
+
+  // Brings probabilities (keys, padded_heads) into the form that BroadcastWeight takes.
+  static void PrepareWeights(float* /*scores*/, int /*keys*/, int /*padded_heads*/) {}
+  static Vec BroadcastWeight(const float* weight) { return Broadcast(*weight); }
+
+  // kPairLanes elements of a row.
+  using Elements = VecPair;
+  static constexpr int kVectors = 2;
+  static Elements LoadElements(const uint16_t* from) { return WidenPair<kType>(from); }
+  static Vec Part(const Elements& elements, int i) {
+    return i == 0 ? elements.first : elements.second;
+  }
+
+  // The same of a row that StoreRow made.
+  static Elements LoadStored(const float* row, int element) {
+    return {InRegister(Load(row + element)), InRegister(Load(row + element + kLanes))};
+  }
+  static void StoreRow(const uint16_t* from, int width, float* row) {
+    for (int d = 0; d < width; d += kPairLanes) {
+      const VecPair pair = WidenPair<kType>(from + d);
+      Store(row + d, pair.first);
+      Store(row + d + kLanes, pair.second);
+    }
+  }
+  static Vec AddElements(const Elements& a, const Elements& b, Vec sum) {
+    return Fma(a.second, b.second, Fma(a.first, b.first, sum));
+  }
+
+  // kPairLanes elements of the values of one step.
+  static VecPair LoadValues(const uint16_t* const* rows, int step, int /*keys*/, int column) {
+    return WidenPair<kType>(rows[step] + column);
+  }
+};
+
+#if defined(SFMLA_HAS_PAIR_PRODUCTS)
+// bfloat16 as it is, two numbers a lane.
+struct PairArithmetic {
+  static constexpr int kElementsPerLane = 2;
+
+  static Vec MultiplyAdd(Vec a, Vec b, Vec sum) { return AddPairProducts(a, b, sum); }
+
+  // Rounded half to even, in pairs (steps, padded_heads) in their own place.
+  static void PrepareWeights(float* scores, int keys, int padded_heads) {
+    for (int key = 0; key < keys; key += 2) {
+      const float* low = scores + key * padded_heads;
+      float* pairs = scores + key / 2 * padded_heads;
+      for (int head = 0; head < padded_heads; head += kLanes) {
+        const Vec high = key + 1 < keys ? Load(low + padded_heads + head) : Vec{};
+        Store(pairs + head, NarrowToPairs(Load(low + head), high));
+      }
+    }
+  }
+  static Vec BroadcastWeight(const float* pair) { return BroadcastBits(pair); }
+
+  using Elements = Vec;
+  static constexpr int kVectors = 1;
+  static Elements LoadElements(const uint16_t* from) {
+    Vec out;
+    memcpy(&out, from, sizeof(out));
+    return out;
+  }
+  static Vec Part(const Elements& elements, int /*i*/) { return elements; }
+
+  static Elements LoadStored(const float* row, int element) {
+    return InRegister(Load(row + element / 2));
+  }
+  static void StoreRow(const uint16_t* from, int width, float* row) {
+    memcpy(row, from, static_cast<size_t>(width) * sizeof(uint16_t));
+  }
+  static Vec AddElements(const Elements& a, const Elements& b, Vec sum) {
+    return AddPairProducts(a, b, sum);
+  }
+
+  // A key without a partner has zeros for one.
+  static VecPair LoadValues(const uint16_t* const* rows, int step, int keys, int column) {
+    const int key = 2 * step;
+    return PairElements(LoadElements(rows[key] + column),
+                        key + 1 < keys ? LoadElements(rows[key + 1] + column) : Vec{});
+  }
+};
+#endif
+
+// Steps that `count` elements or keys take.
+template <typename Arithmetic>
+constexpr int StepsOf(int count) {
+  return (count + Arithmetic::kElementsPerLane - 1) / Arithmetic::kElementsPerLane;
+}
+
+// A register block is `rows` x `vectors` accumulators; with the operands of one step they just fit
+// the register file. Rows are keys of a score, heads of an output.
+template <typename Arithmetic>
+struct PanelShape {
+#if defined(__AVX512F__)
+  static constexpr int kRows = Arithmetic::kElementsPerLane == 2 ? 6 : 8;
+  static constexpr int kVectors = Arithmetic::kElementsPerLane == 2 ? 4 : 2;
+#elif defined(__AVX2__)
+  static constexpr int kRows = 6;
+  static constexpr int kVectors = 2;
+#elif defined(SFMLA_USE_NEON)
+  static constexpr int kRows = 8;
+  static constexpr int kVectors = 2;
+#else
+  static constexpr int kRows = 4;
+  static constexpr int kVectors = 2;
+#endif
+  static constexpr int kHeads = kVectors * kLanes;
+  // Steps of a query panel that leave room for the keys in a 32 KiB first-level cache.
+  static constexpr int kDepth = 16384 / (4 * kHeads);
+
+  static_assert(kDim % kHeads == 0);
+  static_assert(kRopeDim % kPairLanes == 0);
+
+  // Keys of a block for a panel that is only `vectors` wide.
+  static constexpr int Rows(int vectors) {
+    const int rows = kRows * kVectors / vectors;
+    return Arithmetic::kElementsPerLane == 2 && rows > 2 * kRows ? 2 * kRows : rows;
+  }
+};
+
+// Calls block.Run<n>(begin) for consecutive blocks of n <= kMost of `count` things, as even as may
+// be: a small rest would leave the multiply-add unit waiting for its own results.
+template <int kMost, typename Block>
+inline void RunBlock(int size, int begin, const Block& block) {
+  if constexpr (kMost > 0) {
+    if (size == kMost) return block.template Run<kMost>(begin);
+    RunBlock<kMost - 1>(size, begin, block);
+  }
+}
+
+template <int kMost, typename Block>
+inline void ForBlocks(int count, const Block& block) {
+  const int blocks = (count + kMost - 1) / kMost;
+  for (int i = 0; i < blocks; ++i) {
+    const int begin = count * i / blocks;
+    RunBlock<kMost>(count * (i + 1) / blocks - begin, begin, block);
+  }
+}
+
+constexpr int kLineElements = 32;  // of a 64-byte cache line
+
+template <int kColumns>
+[[gnu::always_inline]] inline void PrefetchColumns(const uint16_t* row, int begin, int width) {
+  // A block of columns that is narrower than a line shares it with its neighbours.
+  if (kColumns < kLineElements && begin % kLineElements != 0) return;
+  for (int d = begin; d < begin + kColumns && d < width; d += kLineElements) {
+    __builtin_prefetch(row + d, 0, 2);
+  }
+}
+
+// Asks for some columns of the rows of the next tile that belong to `step`. Only a few lines at a
+// time: a burst would hold up the loads of this tile. And not into the first-level cache, which no
+// tile fits into. The compiler takes a call of it for one without effect, so there must be none.
+template <typename Arithmetic, int kColumns>
+[[gnu::always_inline]] inline void Prefetch(const NextRows& next, int step, int column) {
+#pragma GCC unroll 2
+  for (int i = 0; i < Arithmetic::kElementsPerLane; ++i) {
+    const int row = step * Arithmetic::kElementsPerLane + i;
+    if (row >= next.count) return;
+    PrefetchColumns<kColumns>(next.keys[row], column, kDim);
+    if (next.rope != nullptr) PrefetchColumns<kColumns>(next.rope[row], column, kRopePart.width);
+  }
+}
+
+}  // namespace sfmla::SFMLA_ISA_NAMESPACE
