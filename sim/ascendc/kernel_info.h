@@ -27,7 +27,10 @@ void ReadTilingData(void* data, const uint8_t* address, uint64_t bytes,
                     const SourceLocation& where = SourceLocation::current());
 // What ascendc_assert becomes: without the condition a fault, with the text as its sentence.
 [[gnu::format(printf, 3, 4)]] void Assert(const SourceLocation& where, bool condition,
-                                          const char* format = "the condition is false", ...);
+                                          const char* format, ...);
+inline void Assert(const SourceLocation& where, bool condition) {
+  Assert(where, condition, "the condition is false");
+}
 // The kernel's part of the workspace, behind what the system keeps.
 uint8_t* GetUserWorkspace(uint8_t* workspace);
 
