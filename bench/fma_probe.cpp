@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The peak rate of multiply-adds of one core with the instruction set the kernels use: the ceiling
-// that benchmarks compare with. A library of its own, because only benchmarks need it.
+// that benchmarks compare with, and what else the tools ask about it. A library of its own, because
+// only they need it.
 #include <algorithm>
 #include <cstdint>
 
@@ -26,6 +27,12 @@ extern "C" __attribute__((visibility("default"))) double SfmlaFmaPeak() {
         std::max(best, static_cast<double>(operations) / (sfmla::bench::ThreadSeconds() - start));
   }
   return best;
+}
+
+// Whether that instruction set rounds probabilities to 16 bits for values of bfloat16.
+extern "C" __attribute__((visibility("default"))) int SfmlaRoundsBfloat16Weights() {
+  const auto& kernels = sfmla::ProcessTileKernels();
+  return kernels.ok() && kernels.value()->bfloat16.rounds_weights;
 }
 
 // The name of that instruction set, "" if SFMLA_ISA is wrong.

@@ -5,8 +5,9 @@ Special values come first: NaN and infinities must be where the reference has th
 the reference leaves 0 must be exactly 0. Every other element of attn_out may be half a unit in its
 last place away from the reference, for the final rounding, plus FLOAT32_ERROR of the largest value
 of its row and head, for the arithmetic before it; the LSE has only the latter. docs/numerics.md
-says where the number comes from. A device whose cube cores multiply 16-bit numbers rounds weights
-to the type of the query first, which may cost twice a unit roundoff of that largest value.
+says where the number comes from. A device that multiplies 16-bit numbers, as cube cores and some
+instruction sets do, rounds weights to the type of the query first, which may cost twice a unit
+roundoff of that largest value.
 
 This module answers users. The tests judge by the same rule with tests/reference/compare.py, which
 shares no line with it, so that no mistake can hide in both.

@@ -8,20 +8,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
-from unittest.mock import patch
 
-import numpy as np
 import test_sparse_flash_attention as flash
 
 from cross.server import CallServer
-from reference.call import Array
-from reference.compare import UNIT_ROUNDOFF, half_ulp
+from reference.compare import rounded_weights
 from reference.sparse_flash_attention_cases import SparseFlashCase, build
 from sfmla_ctypes import AclParamError
 
 Servers = dict[str, CallServer]
 
-# They round weights to bfloat16 before the second product, and run only where they are named.
+# They round weights to bfloat16 before the second product.
 ROUND_WEIGHTS = ("avx512bf16", "neonbf16")
 
 
@@ -49,15 +46,14 @@ def answer(command: Sequence[str], isa: str) -> str:
 
 
 def instruction_sets(command: Sequence[str]) -> list[str]:
-    """What the library can use where the command runs: those that it offers when it refuses an
-    unknown one, best first, then the less exact ones."""
+    """What the library can use where the command runs, best first: it says so when it refuses an
+    unknown one."""
     text = answer(command, "abacus")
     found = re.fullmatch(
         r"environment variable SFMLA_ISA: 'abacus', must be one of (.*) on this processor", text
     )
     assert found, text
-    named = [isa for isa in ROUND_WEIGHTS if answer(command, isa) == ""]
-    return list(dict.fromkeys([*found[1].split(", "), *named]))
+    return found[1].split(", ")
 
 
 @contextmanager
@@ -71,21 +67,11 @@ def all_servers(command: Sequence[str]) -> Iterator[Servers]:
         yield servers
 
 
-def half_ulp_and_rounded_weights(values: Array, dtype: str) -> Array:
-    """compare.half_ulp, and room for weights of which each is off by one unit roundoff at most.
-
-    Such errors add up like the values do: they were seen to cost 0.7 unit roundoffs of the largest
-    value of a row and head (docs/numerics.md); two are allowed, as on the emulated device.
-    """
-    room = 2 * UNIT_ROUNDOFF[dtype] if dtype == "bfloat16" else 0.0
-    return half_ulp(values, dtype) + room * np.abs(values).max(axis=-1, keepdims=True)
-
-
 def on_each(servers: Servers, check: Callable[..., None], *arguments: Any) -> None:
     """Runs a test of tests/python in each server."""
     for isa, server in servers.items():
-        limit = half_ulp_and_rounded_weights if isa in ROUND_WEIGHTS else half_ulp
-        with server.serves(), patch("reference.compare.half_ulp", limit):
+        rounded = frozenset({"bfloat16"} if isa in ROUND_WEIGHTS else ())
+        with server.serves(), rounded_weights(rounded):
             try:
                 check(*arguments)
             except AssertionError as error:

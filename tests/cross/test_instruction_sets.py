@@ -57,7 +57,7 @@ PROCESSORS = [
     ("plain", ["qemu-x86_64", "-cpu", "Nehalem"], ["generic"]),
     ("plain", ["qemu-x86_64", "-cpu", "Haswell"], ["avx2", "generic"]),
     ("aarch64", [*QEMU_AARCH64, "cortex-a57"], ["neon", "generic"]),
-    ("aarch64", [*QEMU_AARCH64, "max"], ["neon", "generic", "neonbf16"]),
+    ("aarch64", [*QEMU_AARCH64, "max"], ["neonbf16", "neon", "generic"]),
 ]
 
 

@@ -31,7 +31,10 @@ STRICT_MEMORY = {"SFMLA_CHECK": "strict"}  # dereferencing device memory faults,
 WIDTH, SCALE = 512, 512**-0.5
 WINDOW_OF_128: dict[str, Any] = {"ori_mask_mode": 4, "ori_win_left": 127, "ori_win_right": 0}
 
-pytestmark = pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler"),
+    pytest.mark.usefixtures("kernels_may_round_weights"),
+]
 
 
 def build(name: str, operators: tuple[Path, str], program: Path) -> Path:

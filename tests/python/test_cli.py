@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from reference.compare import assert_output_close
+from reference.compare import assert_output_close, rounded_weights
 from sfmla_ctypes import toolkit_path
 from sfmla_ctypes.case_files import load_case, save_arrays
 from sfmla_ctypes.cases import CaseSpec
@@ -338,9 +338,11 @@ def refused_by_tests(found: np.ndarray, expected: np.ndarray, lse: np.ndarray) -
     return False
 
 
+@pytest.mark.parametrize("rounds_weights", [False, True])
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
-def test_the_judge_and_that_of_the_tests_agree(dtype: Any) -> None:
+def test_the_judge_and_that_of_the_tests_agree(dtype: Any, rounds_weights: bool) -> None:
     """They share no line, but what one accepts the other accepts, on both sides of the limit."""
+    rounded = frozenset({np.dtype(dtype).name} if rounds_weights else ())
     rng = np.random.default_rng(5)
     answers = set()
     for damage in np.geomspace(1e-7, 1.0, 40):
@@ -348,7 +350,9 @@ def test_the_judge_and_that_of_the_tests_agree(dtype: Any) -> None:
         lse = rng.choice([0.0, -2.0, 30.0], (1, 1))
         noise = damage * rng.choice([-1.0, 1.0], expected.shape)
         found = (expected + noise).astype(dtype)
-        refused = refused_by_tests(found, expected, lse)
-        assert judge_attn_out(found, expected, lse).ok is not refused
+        with rounded_weights(rounded):
+            refused = refused_by_tests(found, expected, lse)
+        verdict = judge_attn_out(found, expected, lse, rounds_weights=rounds_weights)
+        assert verdict.ok is not refused
         answers.add(refused)
     assert answers == {False, True}

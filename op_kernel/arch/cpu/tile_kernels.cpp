@@ -74,18 +74,13 @@ constexpr Candidate kCandidates[] = {
     {&kTileKernels_generic, [] { return true; }},
 };
 
-// Kernels that round weights are less exact than all others: they run only where asked for by name.
-bool IsOffered(const TileKernels& kernels) { return !kernels.bfloat16.rounds_weights; }
-
 }  // namespace
 
 Result<const TileKernels*> SelectTileKernels(const char* isa) {
   std::string allowed;
   for (const Candidate& candidate : kCandidates) {
     if (!candidate.runs_here()) continue;
-    if (candidate.kernels->name == std::string_view(isa)) return candidate.kernels;
-    if (!IsOffered(*candidate.kernels)) continue;
-    if (*isa == '\0') return candidate.kernels;
+    if (*isa == '\0' || candidate.kernels->name == std::string_view(isa)) return candidate.kernels;
     allowed += Str(allowed.empty() ? "" : ", ", candidate.kernels->name);
   }
   return Status(code::kAclInvalidParam, Str("environment variable SFMLA_ISA: '", isa,

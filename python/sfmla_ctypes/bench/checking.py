@@ -18,8 +18,10 @@ from .workloads import Shape, only_row, operator_of
 
 Array = NDArray[Any]
 
-# Half a unit in the last place of the largest element, and twice that for arithmetic before it.
+# Half a unit in the last place of the largest element, and a little for arithmetic before it; the
+# same again where weights are rounded first.
 OWN_LIMIT = {"bfloat16": 2.0**-8 * 1.05, "float16": 2.0**-11 * 1.05}
+ROUNDED_WEIGHTS_LIMIT = {dtype: 2 * limit for dtype, limit in OWN_LIMIT.items()}
 PEER_LIMIT = {"bfloat16": 2.0**-8 * 4, "float16": 2.0**-11 * 4}
 
 

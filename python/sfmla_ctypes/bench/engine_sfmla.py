@@ -13,9 +13,9 @@ import numpy as np
 from .. import Device, DeviceArray, Stream, __version__
 from ..cases import FLASH_MLA, SHARED_KV
 from ..operators import Operator
-from .checking import OWN_LIMIT, checked_error
+from .checking import OWN_LIMIT, ROUNDED_WEIGHTS_LIMIT, checked_error
 from .engine import Candidate, Loaded
-from .probes import instruction_set
+from .probes import instruction_set, rounds_weights
 from .timing import peak_extra_bytes
 from .workloads import Shape, build, measure_work, operator_of
 
@@ -48,7 +48,8 @@ def _candidate(name: str, shape: Shape, dtype: str) -> Candidate:
     extra_bytes = peak_extra_bytes(lambda: call(1))
     # All that a call allocates on the device is the workspace, which its stream then keeps.
     workspace_bytes = free_before - Device().memory_info().free_bytes
-    error = checked_error(name, shape, arguments, call.out.numpy(), OWN_LIMIT[dtype])
+    limits = ROUNDED_WEIGHTS_LIMIT if rounds_weights(dtype) else OWN_LIMIT
+    error = checked_error(name, shape, arguments, call.out.numpy(), limits[dtype])
     return Candidate(call, False, error, extra_bytes, workspace_bytes)
 
 

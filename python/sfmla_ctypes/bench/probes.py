@@ -17,6 +17,7 @@ DECLARATIONS = """
 double SfmlaFmaPeak(void);
 double SfmlaReadRate(void);
 const char *SfmlaInstructionSet(void);
+int SfmlaRoundsBfloat16Weights(void);
 """
 
 
@@ -41,6 +42,11 @@ def instruction_set() -> str:
     """The instruction set of the kernels, a value of SFMLA_ISA; "" when SFMLA_ISA is wrong."""
     ffi, probes = _open()
     return str(ffi.string(probes.SfmlaInstructionSet()).decode())
+
+
+def rounds_weights(dtype: str) -> bool:
+    """Whether the kernels round weights to the type of the values, ``dtype``, before using them."""
+    return dtype == "bfloat16" and bool(_open()[1].SfmlaRoundsBfloat16Weights())
 
 
 @cache
