@@ -19,10 +19,18 @@ std::string Quoted(const std::string& text) {
   return quoted + '"';
 }
 
+// Perfetto takes thread 0, and the thread with the number of its process, for the main thread, and
+// would draw that pipe into another one: ids are positive, and no two of them the same.
+void WriteIds(std::ostream& out, int core, int pipe) {
+  const int process = core + 1;
+  out << R"("pid":)" << process << R"(,"tid":)" << 10 * process + pipe + 1;
+}
+
 void WriteName(std::ostream& out, const char* kind, size_t core, int pipe,
                const std::string& name) {
-  out << R"({"ph":"M","name":")" << kind << R"(","pid":)" << core << R"(,"tid":)" << pipe
-      << R"(,"args":{"name":)" << Quoted(name) << "}},\n";
+  out << R"({"ph":"M","name":")" << kind << "\",";
+  WriteIds(out, static_cast<int>(core), pipe);
+  out << R"(,"args":{"name":)" << Quoted(name) << "}},\n";
 }
 
 }  // namespace
@@ -42,14 +50,14 @@ void ChromeTrace::Write(std::ostream& out) const {
   }
   const char* separator = "";
   for (const TraceEvent& event : events_) {
-    out << separator << R"({"ph":"X","name":)" << Quoted(event.name) << R"(,"pid":)" << event.core
-        << R"(,"tid":)" << static_cast<int>(event.pipe) << R"(,"ts":)" << event.begin_ticks
-        << R"(,"dur":)" << event.end_ticks - event.begin_ticks << R"(,"args":{"site":)"
-        << Quoted(SiteText(event.where)) << "}}";
+    out << separator << R"({"ph":"X","name":)" << Quoted(event.name) << ',';
+    WriteIds(out, event.core, static_cast<int>(event.pipe));
+    out << R"(,"ts":)" << event.begin_ticks << R"(,"dur":)" << event.end_ticks - event.begin_ticks
+        << R"(,"args":{"site":)" << Quoted(SiteText(event.where)) << "}}";
     separator = ",\n";
   }
   // A trailing comma after the names would be no JSON.
-  if (events_.empty()) out << R"({"ph":"M","name":"process_labels","pid":0,"tid":0,"args":{}})";
+  if (events_.empty()) out << R"({"ph":"M","name":"process_labels","pid":1,"tid":11,"args":{}})";
   out << "\n]}\n";
 }
 

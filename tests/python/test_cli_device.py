@@ -111,7 +111,8 @@ def assert_is_trace_event_format(trace: dict[str, Any]) -> None:
     """The JSON object format of the public document "Trace Event Format", which Perfetto imports.
 
     Perfetto drops slices of a track that overlap without being nested; a pipe does one thing at a
-    time, so slices do not overlap at all.
+    time, so slices do not overlap at all. And it merges tracks: of thread 0, of a thread with the
+    number of its process, and of the same thread in two processes.
     """
     assert trace["displayTimeUnit"] in ("ms", "ns")
     labelled, slices = set(), []
@@ -131,8 +132,13 @@ def assert_is_trace_event_format(trace: dict[str, Any]) -> None:
             assert event["dur"] >= 0
             track = event["pid"], event["tid"]
             slices.append((track, event["ts"], event["ts"] + event["dur"]))
-    assert all(("process_name", pid, 0) in labelled for (pid, _), _, _ in slices)
+    assert {pid for (pid, _), _, _ in slices} <= {
+        pid for name, pid, _ in labelled if name == "process_name"
+    }
     assert all(("thread_name", *track) in labelled for track, _, _ in slices)
+    tracks = {(pid, tid) for _, pid, tid in labelled}
+    assert all(pid > 0 and tid > 0 and pid != tid for pid, tid in tracks)
+    assert len({tid for _, tid in tracks}) == len(tracks)
     slices.sort()
     for (track, _, end), (next_track, begin, _) in itertools.pairwise(slices):
         assert begin >= end or track != next_track
@@ -142,8 +148,8 @@ def assert_busy_times(trace: dict[str, Any]) -> None:
     """They are the sums of the slices, whose tracks the format numbers by core and pipe."""
     ticks: dict[str, int] = {}
     for event in trace["traceEvents"]:
-        if event["ph"] == "X" and event["pid"] == 0:
-            name = ("S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX")[event["tid"]]
+        if event["ph"] == "X" and event["pid"] == 1:
+            name = ("S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX")[event["tid"] - 11]
             ticks[name] = ticks.get(name, 0) + event["dur"]
     for (core, pipe), times in busy_times(trace).items():
         assert all(end < begin for (_, end), (begin, _) in itertools.pairwise(times))

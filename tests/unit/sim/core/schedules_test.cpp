@@ -203,9 +203,9 @@ TEST_CASE("a trace has a track per core and pipe, in program time") {
   std::ostringstream out;
   trace.Write(out);
   const std::string text = out.str();
-  CHECK(text.find(R"("name":"process_name","pid":0,"tid":0,"args":{"name":"AIV0"})") !=
+  CHECK(text.find(R"("name":"process_name","pid":1,"tid":11,"args":{"name":"AIV0"})") !=
         std::string::npos);
-  CHECK(text.find(R"("name":"Copy","pid":0,"tid":4,"ts":1,"dur":1)") != std::string::npos);
+  CHECK(text.find(R"("name":"Copy","pid":1,"tid":15,"ts":1,"dur":1)") != std::string::npos);
   // The first copy out waits for the first copy in, the second copy in does not wait.
   const auto begin = [&](Pipe pipe, int index) {
     for (const TraceEvent& event : trace.events()) {
