@@ -20,7 +20,7 @@ from sfmla_ctypes.cases import (
     named_case,
     resize,
 )
-from sfmla_ctypes.cli.execute import execute
+from sfmla_ctypes.cli.execute import compare, execute
 from sfmla_ctypes.operators import operator_of
 from sfmla_ctypes.reference import Call, SharedKvCall, requests
 
@@ -54,7 +54,7 @@ def test_every_kind_of_case_runs_and_is_right(
     arguments = build_case(small(mode, operator=operator, dtype=dtype, **layouts))
     found = operator_of(arguments)
     assert found.name == operator
-    verdicts = found.judge(execute(found, arguments).outputs, found.reference(**arguments))
+    verdicts = compare(found, arguments, execute(found, arguments), title="")
     assert [verdict.output for verdict in verdicts] == list(found.outputs)
     assert all(verdict.ok for verdict in verdicts)
 
