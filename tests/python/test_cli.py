@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 
 from reference.compare import assert_output_close, rounded_weights
 from sfmla_ctypes import toolkit_path
+from sfmla_ctypes.bench.probes import instruction_set
 from sfmla_ctypes.case_files import load_case, save_arrays
 from sfmla_ctypes.cases import CaseSpec
 from sfmla_ctypes.cli import main
@@ -271,6 +272,15 @@ def test_info_names_the_device_and_the_prefix() -> None:
     assert facts["memory_total_bytes"] >= facts["memory_free_bytes"]
     assert sfmla("info", "--prefix").stdout.strip() == str(toolkit_path())
     assert "HostCPU" in sfmla("info").stdout
+
+
+def test_info_names_the_instruction_set_of_the_kernels() -> None:
+    assert json.loads(sfmla("info", "--json").stdout)["instruction_set"] == instruction_set()
+    program = "from sfmla_ctypes.cli import main; main()"
+    command = [sys.executable, "-c", program, "info", "--json"]
+    environment = {**os.environ, "SFMLA_ISA": "generic"}
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(found.stdout)["instruction_set"] == "generic"
 
 
 def test_a_bad_setting_is_one_sentence() -> None:

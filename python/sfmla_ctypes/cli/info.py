@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from .. import Device, __version__, toolkit_path
+from ..bench.probes import instruction_set
 from .device import device_option, product_rules
 from .output import json_option, print_json, print_table
 from .refusals import as_refusals
@@ -62,6 +63,7 @@ def _facts() -> dict[str, Any]:
         "vector_cores": device.cores.vector,
         "processors": len(os.sched_getaffinity(0)),
         "vector_extensions": _vector_extensions(),
+        "instruction_set": instruction_set(),
         "memory_total_bytes": memory.total_bytes,
         "memory_free_bytes": memory.free_bytes,
         "prefix": str(toolkit_path()),
@@ -85,4 +87,4 @@ def _text(value: Any) -> str:
         return " ".join(value) or "-"
     if isinstance(value, dict):
         return " ".join(f"{name}={text}" for name, text in value.items()) or "-"
-    return str(value)
+    return str(value) or "-"
