@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "base/fork.h"
@@ -57,8 +58,12 @@ struct Job {
 
 class Pool final : public ThreadPool {
  public:
-  explicit Pool(int num_threads) : num_threads_(num_threads) {
-    for (int i = 1; i < num_threads_; ++i) std::thread([this] { WorkerLoop(); }).detach();
+  // Fewer threads where the system gives no more: a worker that runs must never lose its pool.
+  explicit Pool(int wanted) {
+    try {
+      for (; num_threads_ < wanted; ++num_threads_) std::thread([this] { WorkerLoop(); }).detach();
+    } catch (const std::system_error&) {
+    }
   }
 
   int num_threads() const override { return num_threads_; }
@@ -110,7 +115,7 @@ class Pool final : public ThreadPool {
     has_jobs_.store(!jobs_.empty(), std::memory_order_relaxed);
   }
 
-  const int num_threads_;
+  int num_threads_ = 1;
   std::mutex mutex_;
   std::condition_variable work_available_;
   std::condition_variable job_left_;

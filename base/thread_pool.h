@@ -24,8 +24,8 @@ class ThreadPool {
   ~ThreadPool() = default;
 };
 
-// Started at first use with Settings::num_threads; never destroyed, so that a process may exit
-// while kernels run. After fork() the child starts a pool of its own.
+// Started at first use with Settings::num_threads, or as many as the system gives; never destroyed,
+// so that a process may exit while kernels run. After fork() the child starts a pool of its own.
 ThreadPool& ProcessThreadPool();
 
 }  // namespace sfmla

@@ -35,7 +35,13 @@ extern "C" __attribute__((visibility("default"))) int SfmlaRoundsBfloat16Weights
   return kernels.ok() && kernels.value()->bfloat16.rounds_weights;
 }
 
-// The name of that instruction set, "" if SFMLA_ISA is wrong.
+// Why there are no kernels, a sentence; "" if there are.
+extern "C" __attribute__((visibility("default"))) const char* SfmlaKernelsRefusal() {
+  const auto& kernels = sfmla::ProcessTileKernels();
+  return kernels.ok() ? "" : kernels.status().text().c_str();
+}
+
+// The name of that instruction set, "" if there is none.
 extern "C" __attribute__((visibility("default"))) const char* SfmlaInstructionSet() {
   const auto& kernels = sfmla::ProcessTileKernels();
   return kernels.ok() ? kernels.value()->name : "";

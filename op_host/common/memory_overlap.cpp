@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <span>
 
@@ -38,7 +39,8 @@ bool Meets(int64_t begin, int64_t end, std::span<const Steps> axes, const ByteRa
   const auto [stride, count] = axes.front();
   const int64_t inner_bytes = end - begin - (count - 1) * stride;
   if (inner_bytes > stride) return true;
-  // The blocks that the range reaches; of three or more, one lies inside it.
+  // `first` may be one block too early. Of three blocks that the range does reach, the middle one
+  // lies inside it.
   const int64_t first = std::max<int64_t>((range.begin - begin - inner_bytes) / stride, 0);
   const int64_t last = std::min((range.end - 1 - begin) / stride, count - 1);
   if (last - first > 2) return true;

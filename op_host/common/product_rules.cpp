@@ -210,8 +210,10 @@ Status CheckSharedKvProductAttributes(const ProductRules& product, ProductCheck 
     return RefuseFor(product, Str("query heads N1: ", rules.heads, ", must be a multiple of ",
                                   row.heads_multiple));
   }
-  if (row.window_127_0_only &&
-      (given.ori_win_left != 127 || (is_main && given.ori_win_right != 0))) {
+  if (row.window_127_0_only && !is_main && given.ori_win_left != 127) {
+    return RefuseFor(product, Str("ori_win_left: ", given.ori_win_left, ", must be 127"));
+  }
+  if (row.window_127_0_only && is_main && (given.ori_win_left != 127 || given.ori_win_right != 0)) {
     return RefuseFor(product, Str("ori_win_left, ori_win_right: ", given.ori_win_left, ", ",
                                   given.ori_win_right, ", must be 127, 0"));
   }
@@ -241,6 +243,10 @@ Status CheckProductCache(const ProductRules& product, const OperandArg& cache, L
   const bool packed = paged ? geometry.token_stride == kHeadDim || geometry.page_tokens == 1
                             : IsContiguous(cache.desc);
   if (packed) return Status::Ok();
+  if (!paged) {
+    return RefuseFor(product, Str(cache.name, ": gaps between tokens or requests, must be ",
+                                  "contiguous with layout_kv BSND or TND"));
+  }
   return RefuseFor(product, Str(cache.name, ": row stride ", geometry.token_stride,
                                 ", only the page stride may differ from a contiguous tensor"));
 }

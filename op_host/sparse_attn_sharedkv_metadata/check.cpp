@@ -96,8 +96,8 @@ Status Checker::FindBatch() {
   if (table_.Used(kSequsedKv) || IsPacked() || args_.batch_size == problem_.batch) {
     return Status::Ok();
   }
-  return Refuse(Str("batch_size: ", args_.batch_size, ", must be ", problem_.batch,
-                    ", the requests that the query side has"));
+  return Refuse(Str("batch_size: ", args_.batch_size, ", must be ", problem_.batch, " as in ",
+                    table_.Used(kSequsedQ) ? "seqused_q" : "cu_seqlens_q, its elements less 1"));
 }
 
 Status Checker::CheckTensors() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op_host/sparse_flash_attention/check.h"
 
+#include "base/checked_math.h"
 #include "base/format.h"
 #include "op_host/common/attention_checks.h"
 #include "op_host/common/operand_table.h"
@@ -148,7 +149,7 @@ void Checker::UseCache(Slot slot, int64_t width) {
   int64_t stride = 1;
   for (size_t axis = rank; axis-- > 0;) {
     desc.strides[axis] = stride;
-    stride *= desc.dims[axis];
+    stride = CheckedMul(stride, desc.dims[axis]).value_or(INT64_MAX);
   }
 }
 

@@ -55,7 +55,7 @@ class Device:
 
     @property
     def name(self) -> str:
-        """Name of the processor in the platform's style, such as "HostCPU" or "Ascend910B3"."""
+        """The calling thread's processor in the platform's style: "HostCPU" or "Ascend910B2"."""
         ensure_context()
         return str(ffi.string(lib.aclrtGetSocName()).decode())
 

@@ -86,7 +86,7 @@ class Operator:
         """
         if self.planner is None:
             return dict(arguments)
-        planned = self.planner.arguments(arguments)
+        planned = self.planner.arguments(arguments)  # refuses what nothing can be planned for
         if arguments.get("metadata") is not None:
             return dict(arguments)
         return {**arguments, "metadata": self.planner.function(**planned)}

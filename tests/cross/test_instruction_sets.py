@@ -3,7 +3,7 @@
 
 The tests of tests/python run on the instruction set that the library picks; here they run in call
 servers with each. SFMLA_MATRIX=all runs every case on every set of this processor, not a third of
-them on one set in turn. Under qemu every set gets the cases of limited size.
+them, and every rule, on one set in turn. Under qemu every set gets the cases of limited size.
 """
 
 import operator

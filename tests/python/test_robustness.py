@@ -4,6 +4,8 @@
 import contextlib
 import dis
 import gc
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -400,3 +402,37 @@ def test_layout_with_nul_is_refused() -> None:
     with pytest.raises(sfmla.AclParamError, match=r"layout_q: .*must be text without NUL"):
         sfmla.sparse_flash_mla(**ARGUMENTS | {"layout_q": "BSND\0TND"})
     assert ffi.string(c_string("layout_q", "TND")) == b"TND"
+
+
+FEW_THREADS = """
+import contextlib, resource
+import numpy as np
+import sfmla_ctypes as sfmla
+ones = np.ones((1, 2, 8, 512), np.float16)
+arguments = dict(ori_kv=ones[:, :, :1], sinks=np.full(8, -np.inf, np.float32))
+arguments["metadata"] = sfmla.sparse_flash_mla_metadata(
+    8, 1, 512, batch_size=1, max_seqlen_q=2, max_seqlen_ori_kv=2, has_cmp_kv=False
+)
+pages = int(open("/proc/self/statm").read().split()[0])
+room = 300 * 2**20  # for the stacks of a few dozen threads; there is none left for the workspace
+unlimited = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(
+    resource.RLIMIT_AS, (pages * resource.getpagesize() + room, unlimited[1])
+)
+with contextlib.suppress(sfmla.AclError):
+    sfmla.sparse_flash_mla(ones, **arguments)
+resource.setrlimit(resource.RLIMIT_AS, unlimited)
+for _ in range(3):
+    assert (sfmla.sparse_flash_mla(ones, **arguments)[0] == 1).all()
+"""
+
+
+def test_a_system_without_room_for_more_threads_gives_fewer() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FEW_THREADS],
+        env={**os.environ, "SFMLA_NUM_THREADS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr

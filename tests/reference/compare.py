@@ -7,9 +7,8 @@ places. Then every element of attn_out must be the oracle's to within
 * half a unit in its last place: the final rounding to the output type, and
 * SCORE_ERROR of the largest value of its row and head: float32 before that rounding.
 
-Probabilities stay float32, so there is no allowance for rounding them, unless the caller knows that
-the kernels round them: see `rounded_weights`. To bfloat16 that costs about 1e-3 of a row's largest
-value, to float16 about 1e-4.
+Weights are taken to stay float32, unless the caller knows that the kernels round them: see
+`rounded_weights`. To bfloat16 that typically costs 1e-3 of a row's largest value, to float16 1e-4.
 
 The package judges for users by the same rule, sfmla_ctypes/judge.py. This module shares no
 line with it, so that no mistake can hide in both.

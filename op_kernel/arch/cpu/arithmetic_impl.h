@@ -110,8 +110,9 @@ constexpr int StepsOf(int count) {
   return (count + Arithmetic::kElementsPerLane - 1) / Arithmetic::kElementsPerLane;
 }
 
-// A register block is `rows` x `vectors` accumulators; with the operands of one step they just fit
-// the register file. Rows are keys of a score, heads of an output.
+// A register block is `rows` x `vectors` accumulators: enough to hide the latency of the
+// multiply-add, and with the operands of one step they fit the register file. Rows are keys of a
+// score, heads of an output.
 template <typename Arithmetic>
 struct PanelShape {
 #if defined(__AVX512F__)

@@ -89,7 +89,8 @@ Result<const TileKernels*> SelectTileKernels(const char* isa) {
 
 const Result<const TileKernels*>& ProcessTileKernels() {
   // Not a static of the function's own making: that would stay half made in a child that another
-  // thread forks meanwhile. Never destroyed: kernels may still run while the process exits.
+  // thread forks meanwhile, where call_once starts anew. Never destroyed: kernels may still run
+  // while the process exits.
   static std::once_flag once;
   static const Result<const TileKernels*>* kernels = nullptr;
   std::call_once(once, [] {

@@ -4,13 +4,15 @@
 //   scores  (keys, padded_heads) scores, then probabilities, of one tile
 //   out     (heads, kHeadDim)    running sum of probability x value
 //
-// Sums are float32, and so is everything, but that an instruction set with products of bfloat16
-// takes those as they are. The forms that queries and keys are brought into, and the order of
-// elements in `out`, are the kernels' own affair (see vector.h); no result depends on them.
+// Everything is float32, with one exception: instruction sets that multiply bfloat16 take such
+// inputs as they are and round probabilities to it (rounds_weights). The forms that queries and
+// keys are brought into, and the order of elements in `out`, are the kernels' own affair (see
+// vector.h); no result depends on them.
 //
 // `padded_heads` is PadHeads(heads); the padding lanes of `scores` hold finite numbers. Summation
-// order is fixed by the arguments alone: over d for a score, over keys for an output element, so
-// results do not depend on how a caller groups heads or keys into blocks.
+// order is fixed by the instruction set, the number of heads (see For) and the keys of the tile:
+// over d for a score, over keys, one by one or in pairs, for an output element. How kernels cut
+// heads and keys into register blocks changes no result.
 #pragma once
 
 #include <cstdint>

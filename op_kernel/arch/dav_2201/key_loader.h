@@ -15,8 +15,8 @@ struct TokenRun {
   int64_t tokens = 0;
 };
 
-// Names a block-table entry of a page that does not exist. Where assertions are compiled out, as on
-// chips they are unless asked for, the copy from there is a fault.
+// Reports a block-table entry that names no page. On chips assertions are off by default; there the
+// copy that follows is the fault.
 template <typename T>
 __aicore__ inline void RequirePage(const KernelCache<T>& cache, int64_t request, int64_t column,
                                    int64_t page) {
@@ -40,7 +40,8 @@ __aicore__ inline TokenRun RunAt(const KernelCache<T>& cache, Layout layout, int
                                  int64_t first_token, int64_t token) {
   const CacheGeometry& geometry = cache.geometry;
   if (layout == Layout::kTnd) {
-    return {(first_token + token) * geometry.token_stride, geometry.tokens - token};
+    const int64_t place = first_token + token;
+    return {place * geometry.token_stride, geometry.tokens - place};
   }
   if (layout == Layout::kBsnd) {
     return {request * geometry.outer_stride + token * geometry.token_stride,

@@ -17,6 +17,7 @@ DECLARATIONS = """
 double SfmlaFmaPeak(void);
 double SfmlaReadRate(void);
 const char *SfmlaInstructionSet(void);
+const char *SfmlaKernelsRefusal(void);
 int SfmlaRoundsBfloat16Weights(void);
 """
 
@@ -29,7 +30,8 @@ def fma_peak() -> float:
     """FLOP per second of one core that does nothing but multiply-adds, about now."""
     peak = float(_open()[1].SfmlaFmaPeak())
     if peak == 0:
-        raise BenchError("SFMLA_ISA: unknown here, docs/engines.md lists the instruction sets")
+        ffi, probes = _open()
+        raise BenchError(str(ffi.string(probes.SfmlaKernelsRefusal()).decode()))
     return peak
 
 
@@ -39,7 +41,7 @@ def read_rate() -> float:
 
 
 def instruction_set() -> str:
-    """The instruction set of the kernels, a value of SFMLA_ISA; "" when SFMLA_ISA is wrong."""
+    """The instruction set of the kernels, a value of SFMLA_ISA; "" when there are none."""
     ffi, probes = _open()
     return str(ffi.string(probes.SfmlaInstructionSet()).decode())
 
