@@ -91,9 +91,9 @@ struct Tile {
     std::vector<const uint16_t*> rows = {};
     std::vector<float> query = {};
 
-    void Point(int keys) {
+    void Point(int count) {
       rows.clear();
-      for (int k = 0; k < keys; ++k) rows.push_back(kv.data() + k * shape.width);
+      for (int k = 0; k < count; ++k) rows.push_back(kv.data() + k * shape.width);
     }
   };
 
