@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import Device, DeviceArray, Stream, __version__
+from .. import Device, DeviceArray, Graph, Stream, __version__
 from ..cases import FLASH_MLA, SHARED_KV
 from ..operators import Operator
 from .checking import OWN_LIMIT, ROUNDED_WEIGHTS_LIMIT, checked_error
@@ -45,7 +45,7 @@ def _candidate(name: str, shape: Shape, dtype: str) -> Candidate:
     arguments = build(shape, dtype)
     call = _QueuedCall(operator_of(shape), arguments)
     free_before = Device().memory_info().free_bytes
-    extra_bytes = peak_extra_bytes(lambda: call(1))
+    extra_bytes = peak_extra_bytes(lambda: call.queue(1))
     # All that a call allocates on the device is the workspace, which its stream then keeps.
     workspace_bytes = free_before - Device().memory_info().free_bytes
     limits = ROUNDED_WEIGHTS_LIMIT if rounds_weights(dtype) else OWN_LIMIT
@@ -57,14 +57,18 @@ def call_overhead() -> float:
     """Seconds of the calling thread per queued call, measured on the smallest of calls."""
     shape = Shape(1, 1, 1, heads=1)
     call = _QueuedCall(operator_of(shape), build(shape, "bfloat16"))
-    call(OVERHEAD_CALLS)
+    call.queue(OVERHEAD_CALLS)
     started = time.thread_time()
-    call(OVERHEAD_CALLS)
+    call.queue(OVERHEAD_CALLS)
     return (time.thread_time() - started) / OVERHEAD_CALLS
 
 
 class _QueuedCall:
-    """A call whose arrays are on the device; the output holds NaN until it ran."""
+    """A call whose arrays are on the device; the output holds NaN until it ran.
+
+    What is timed is a graph of so many calls: queuing them one by one takes a part of a core, which
+    the kernels would miss when they have as many threads as there are cores.
+    """
 
     def __init__(self, operator: Operator, arguments: Mapping[str, Any]) -> None:
         self.stream = Stream()
@@ -76,11 +80,23 @@ class _QueuedCall:
         }
         q = arguments[operator.query]
         self.out = DeviceArray.from_numpy(np.full(q.shape, np.nan, q.dtype))
+        self._graphs: dict[int, Graph] = {}  # by number of calls
 
     def __call__(self, repeats: int) -> None:
+        if repeats not in self._graphs:
+            with self.stream.capture() as self._graphs[repeats]:
+                self._call(repeats)
+        self._graphs[repeats].replay(self.stream)
+        self.stream.synchronize()
+
+    def queue(self, repeats: int) -> None:
+        """The same, queued one by one."""
+        self._call(repeats)
+        self.stream.synchronize()
+
+    def _call(self, repeats: int) -> None:
         for _ in range(repeats):
             self._function(**self._arguments, out=self.out, stream=self.stream)
-        self.stream.synchronize()
 
 
 def _on_device(value: Any, made: dict[int, DeviceArray]) -> Any:
