@@ -22,6 +22,7 @@ from .workloads import Shape, build, measure_work, operator_of
 NAME = "sfmla"
 TWIN = "SparseFlashMla"
 OVERHEAD_CALLS = 200
+GRAPH_CALLS = 64  # at most in one graph
 
 
 class SfmlaEngine:
@@ -83,11 +84,15 @@ class _QueuedCall:
         self._graphs: dict[int, Graph] = {}  # by number of calls
 
     def __call__(self, repeats: int) -> None:
-        if repeats not in self._graphs:
-            with self.stream.capture() as self._graphs[repeats]:
-                self._call(repeats)
-        self._graphs[repeats].replay(self.stream)
+        for begin in range(0, repeats, GRAPH_CALLS):
+            self._graph(min(GRAPH_CALLS, repeats - begin)).replay(self.stream)
         self.stream.synchronize()
+
+    def _graph(self, calls: int) -> Graph:
+        if calls not in self._graphs:
+            with self.stream.capture() as self._graphs[calls]:
+                self._call(calls)
+        return self._graphs[calls]
 
     def queue(self, repeats: int) -> None:
         """The same, queued one by one."""
