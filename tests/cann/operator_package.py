@@ -2,33 +2,19 @@
 """Configures the operator package against the stub toolkit, and reads what the stub recorded."""
 
 import json
-import os
 import shlex
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from commands import attempt
+
 ROOT = Path(__file__).parents[2]
 STUB_TOOLKIT = Path(__file__).parent / "stub_toolkit"
-# Programs that pip installed lie next to the interpreter, whether or not its folder is on the path.
-SEARCH_PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-ENVIRONMENT = os.environ | {"PATH": SEARCH_PATH}
-
-
-def run(*command: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(word) for word in command],
-        cwd=folder,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def configure(build: Path, toolkit: Path | str) -> subprocess.CompletedProcess[str]:
-    return run(
+    return attempt(
         "cmake",
         *("-S", ROOT, "-B", build),
         "-DSFMLA_WITH_CANN=ON",

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from operator_package import ROOT, SEARCH_PATH, Package, run
+from operator_package import ROOT, Package
+
+from commands import SEARCH_PATH, attempt
 
 # Headers of the C++ library that hold types and constants only.
 LIBRARY_HEADERS = {"cstdint", "type_traits"}
@@ -137,7 +139,7 @@ def test_device_sources_are_cpp17(package: Package) -> None:
     if compiler is None:
         pytest.skip("clang++ is missing: apt install clang")
     for entry in package.kernel_entries():
-        done = run(
+        done = attempt(
             compiler,
             *("-std=c++20", "-fsyntax-only", "-Wpre-c++20-compat"),
             *("-I", package.build / "include_roots" / "op_kernel"),

@@ -9,7 +9,9 @@ import json
 from pathlib import Path
 
 import pytest
-from operator_package import ROOT, Package, configure, run
+from operator_package import ROOT, Package, configure
+
+from commands import attempt
 
 # Installed paths below opp/vendors/<vendor>, as CANN's manual lays a custom operator package out.
 HEADER_FOLDER = "op_api/include/aclnnop"
@@ -127,7 +129,9 @@ def test_source_is_built_and_compiles(package: Package, source: Path) -> None:
     standard = "-std=c++20" if source.parent.name == "bridge" else "-std=c++17"
     for command in package.compile_commands()[source]:
         assert standard in command
-        done = run(*command, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", folder=package.build)
+        done = attempt(
+            *command, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", folder=package.build
+        )
         assert done.returncode == 0, done.stderr[-6000:]
 
 
@@ -143,10 +147,10 @@ def test_sources_that_meet_the_toolkit_do_not_see_the_host_library(package: Pack
 
 def test_ai_cpu_library(package: Package) -> None:
     """It needs nothing but the AI CPU's own interface and the C library: no source is missing."""
-    done = run("cmake", "--build", package.build, "--target", "sfmla_aicpu_kernels")
+    done = attempt("cmake", "--build", package.build, "--target", "sfmla_aicpu_kernels")
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr
     library = package.build / "cann" / "libsfmla_aicpu_kernels.so"
-    symbols = run("nm", "--undefined-only", "--demangle", "--dynamic", library)
+    symbols = attempt("nm", "--undefined-only", "--demangle", "--dynamic", library)
     assert symbols.returncode == 0, symbols.stderr
     missing = [line.split(maxsplit=1)[1] for line in symbols.stdout.splitlines()]
     assert any(name.startswith("aicpu::") for name in missing)

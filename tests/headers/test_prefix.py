@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from programs.commands import LIB, PREFIX, SEARCH_PATH, VENDOR, run
+from commands import SEARCH_PATH, run
+from programs.prefix import LIB, PREFIX, VENDOR
 
 PROGRAM = """
 #include "acl/acl.h"

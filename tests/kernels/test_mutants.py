@@ -7,27 +7,16 @@ SFMLA_TEST_MUTANTS=1 builds and runs the kernel tests once per mutant, which tak
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from mutants import MUTANTS, Mutant
 
+from commands import SEARCH_PATH, attempt
+
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "kernel-mutants"
 TREE = BUILD / "tree"
-SEARCH_PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-
-
-def run(*command: str | Path, seconds: int = 1800) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=seconds,
-        env=os.environ | {"PATH": SEARCH_PATH},
-    )
 
 
 def restore_tree() -> None:
@@ -42,7 +31,7 @@ def restore_tree() -> None:
 
 
 def build() -> subprocess.CompletedProcess[str]:
-    return run("cmake", "--build", BUILD, "--target", "sfmla_kernel_tests")
+    return attempt("cmake", "--build", BUILD, "--target", "sfmla_kernel_tests")
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +39,7 @@ def configured() -> None:
     restore_tree()
     generator = ["-G", "Ninja"] if shutil.which("ninja", path=SEARCH_PATH) else []
     options = ["-DSFMLA_BUILD_TESTS=ON", f"-DSFMLA_KERNEL_ROOT={TREE}"]
-    done = run("cmake", "-S", ROOT, "-B", BUILD, *generator, *options)
+    done = attempt("cmake", "-S", ROOT, "-B", BUILD, *generator, *options)
     assert done.returncode == 0, done.stderr
     done = build()
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
@@ -81,6 +70,6 @@ def test_mutant_is_caught(mutant: Mutant) -> None:
     path.write_text(path.read_text().replace(mutant.old, mutant.new))
     done = build()
     if done.returncode == 0:
-        done = run(BUILD / "tests" / "kernels" / "sfmla_kernel_tests", "--abort-after=1")
+        done = attempt(BUILD / "tests" / "kernels" / "sfmla_kernel_tests", "--abort-after=1")
     assert done.returncode != 0, "nothing noticed"
     assert mutant.caught_by in done.stdout + done.stderr

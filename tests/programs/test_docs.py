@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from programs.commands import SEARCH_PATH, run
+from commands import SEARCH_PATH, run
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("g++", "make", "cmake", "pkg-config")

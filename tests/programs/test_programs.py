@@ -17,7 +17,8 @@ import pytest
 
 import sfmla_ctypes
 import sfmla_ctypes.reference
-from programs.commands import LIB, PREFIX, VENDOR, run
+from commands import run
+from programs.prefix import LIB, PREFIX, VENDOR
 from reference.attention import attention
 from reference.call import Array, Call
 from reference.compare import assert_lse_close, assert_output_close
