@@ -101,7 +101,7 @@ class Capture:
 
     def begin(self) -> None:
         state = self._states[0]
-        capture_of(state)  # ends one that was interrupted
+        finish_interrupted()  # also those whose streams nobody uses again
         # From here on calls of other threads see the capture. Those that did not are refused here.
         _open_captures.append(self)
         _refuse_if_busy(state)
@@ -239,12 +239,16 @@ def _is_captured(state: StreamState) -> bool:
     return bool(status[0] != lib.ACL_MODEL_RI_CAPTURE_STATUS_NONE)
 
 
+def finish_interrupted() -> None:
+    """Ends captures of this thread whose end was interrupted."""
+    for capture in tuple(_open_captures):
+        capture.finish_if_interrupted()
+
+
 def is_capturing() -> bool:
     """Whether the calling thread is between the begin and the end of a capture."""
-    return any(
-        capture.is_of_this_thread() and not capture.finish_if_interrupted()
-        for capture in tuple(_open_captures)
-    )
+    finish_interrupted()
+    return any(capture.is_of_this_thread() for capture in tuple(_open_captures))
 
 
 def _after_fork_in_child() -> None:
