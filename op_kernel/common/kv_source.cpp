@@ -42,8 +42,8 @@ int64_t KvCursor::TokenOf(int64_t candidate) const {
          candidate % part_.list_block;
 }
 
-void KvCursor::Fill(TileRows* rows, TableFault* fault) {
-  for (; rows->count < kTileKeys && next_ < end_; ++next_) {
+void KvCursor::Fill(int most, TileRows* rows, TableFault* fault) {
+  for (; rows->count < most && next_ < end_; ++next_) {
     const int64_t token = TokenOf(next_);
     if (token < part_.range.begin || token >= part_.range.end) continue;
     TokenPlace place;

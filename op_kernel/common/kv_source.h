@@ -78,9 +78,9 @@ void EndList(const int32_t* topk_length, KvPart* part);
 
 // The 16-bit rows of one tile of keys.
 struct TileRows {
-  const uint16_t* key[kTileKeys];
-  const uint16_t* rope[kTileKeys];
-  const uint16_t* value[kTileKeys];
+  const uint16_t* key[kMaxTileKeys];
+  const uint16_t* rope[kMaxTileKeys];
+  const uint16_t* value[kMaxTileKeys];
   int count = 0;
 };
 
@@ -89,8 +89,8 @@ class KvCursor {
  public:
   KvCursor(const KvPart& part, int64_t begin, int64_t end);
 
-  // Adds rows until the tile is full. A bad table entry ends the walk and is noted in `fault`.
-  void Fill(TileRows* rows, TableFault* fault);
+  // Adds rows until the tile has `most`. A bad table entry ends the walk and is noted in `fault`.
+  void Fill(int most, TileRows* rows, TableFault* fault);
 
  private:
   int64_t TokenOf(int64_t candidate) const;

@@ -40,10 +40,10 @@ class Slices {
 ThreadScratch Lay(Slices* slices, int64_t padded_heads, bool has_rope) {
   ThreadScratch out;
   out.query = slices->Floats(padded_heads * kLatentPart.stride);
-  out.tile.latent = slices->Floats(kTileKeys * kLatentPart.stride);
+  out.tile.latent = slices->Floats(kWidenedKeys * kLatentPart.stride);
   out.rope_query = has_rope ? slices->Floats(padded_heads * kRopePart.stride) : nullptr;
-  out.tile.rope = has_rope ? slices->Floats(kTileKeys * kRopePart.stride) : nullptr;
-  out.scores = slices->Floats(kTileKeys * padded_heads);
+  out.tile.rope = has_rope ? slices->Floats(kWidenedKeys * kRopePart.stride) : nullptr;
+  out.scores = slices->Floats(kMaxTileKeys * padded_heads);
   out.rescale = slices->Floats(padded_heads);
   out.factor = slices->Floats(2 * padded_heads);
   out.total = PartialResultAt(slices->Floats(SplitSlotFloats(padded_heads)), padded_heads);
@@ -77,7 +77,19 @@ void RowAttention::BeginRow(const AttentionRow& row) const {
   }
 }
 
-void RowAttention::RunTile(const TileRows& tile, bool separate_values, const TileRows& next,
+// What is needed when the last tile is done, listed in `rows`.
+NextRows RowAttention::RowsAfter(const AttentionRow& row, TileRows* rows) const {
+  int count = 0;
+  for (const uint16_t* first : {row.next_q, row.out}) {
+    if (first == nullptr) continue;
+    for (int head = 0; head < heads_ && count < kMaxTileKeys; ++head) {
+      rows->key[count++] = first + head * kHeadDim;
+    }
+  }
+  return {rows->key, nullptr, count};
+}
+
+void RowAttention::RunTile(const TileRows& tile, bool separate_values, const NextRows& next,
                            bool first, const PartialResult& result) const {
   const HeadCount heads{heads_, padded_heads_};
   ScoreCall score;
@@ -100,7 +112,7 @@ void RowAttention::RunTile(const TileRows& tile, bool separate_values, const Til
   accumulate.heads = heads;
   accumulate.rescale = scratch_.rescale;
   accumulate.first = first;
-  accumulate.next = {next.key, shape_.has_rope ? next.rope : nullptr, next.count};
+  accumulate.next = next;
   accumulate.tile = scratch_.tile;
   accumulate.out = result.out;
   products_.accumulate(accumulate);
@@ -118,19 +130,23 @@ void RowAttention::RunChunk(const AttentionRow& row, int64_t chunk, const Partia
   // Two tiles of addresses: while one is computed with, the rows of the other are fetched.
   TileRows tiles[2];
   int side = 0;
-  const auto next_tile = [&]() -> const TileRows& {
+  const auto next_tile = [&]() -> TileRows& {
     TileRows& rows = tiles[side];
     side = 1 - side;
     rows.count = 0;
-    ori_keys.Fill(&rows, fault);
-    cmp_keys.Fill(&rows, fault);
+    ori_keys.Fill(products_.tile_keys, &rows, fault);
+    cmp_keys.Fill(products_.tile_keys, &rows, fault);
     return rows;
   };
   bool first = true;
   const TileRows* tile = &next_tile();
   while (tile->count > 0 && !fault->found) {
-    const TileRows& next = next_tile();
-    RunTile(*tile, row.ori.value.exists(), next, first, result);
+    TileRows& next = next_tile();
+    const NextRows wanted =
+        next.count == 0 && chunk + 1 == row.blocks.chunks()
+            ? RowsAfter(row, &next)
+            : NextRows{next.key, shape_.has_rope ? next.rope : nullptr, next.count};
+    RunTile(*tile, row.ori.value.exists(), wanted, first, result);
     tile = &next;
     first = false;
   }

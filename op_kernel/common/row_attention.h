@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of one query row (all its heads): tiles -> chunks -> result.
 //
-// The keys of a chunk are taken 64 at a time into a tile; a chunk has a softmax of its own
+// The keys of a chunk are taken some at a time into a tile; a chunk has a softmax of its own
 // (maximum, sum, output), chunks are merged left to right, and the sink joins at the end. Tiles and
 // chunks are cut by the row's own candidates, so the bits of a row depend on nothing but the row.
 #pragma once
@@ -13,11 +13,12 @@
 
 namespace sfmla {
 
-// Running softmax of a chunk, or of several merged ones: `out` is not yet divided by `sum`.
+// Running softmax of a chunk, or of several merged ones: `out` is not yet divided by `sum`, and its
+// elements lie as in tile_kernels.h.
 struct PartialResult {
   float* max;  // (padded heads)
   float* sum;  // (padded heads)
-  float* out;  // (padded heads, kHeadDim)
+  float* out;  // heads * kHeadDim
 };
 
 // Lays a partial result over SplitSlotFloats(padded_heads) floats.
@@ -47,13 +48,16 @@ struct ThreadScratch {
   static ThreadScratch At(void* base, int64_t padded_heads, bool has_rope);
 };
 
-// The query row in hand and what it attends to.
+// The query row in hand, what it attends to, and what memory is asked for meanwhile: where its
+// result goes, and the query that comes next (nullptr: none).
 struct AttentionRow {
   const uint16_t* q = nullptr;       // (heads, kHeadDim)
   const uint16_t* q_rope = nullptr;  // (heads, kRopeDim) if the call has it
   KvPart ori;
   KvPart cmp;
   RowBlocks blocks{RowCandidates{}, 1};
+  const uint16_t* out = nullptr;     // (heads, kHeadDim)
+  const uint16_t* next_q = nullptr;  // (heads, kHeadDim)
 };
 
 // Where the softmax of a row goes, (heads) each; nullptr: not wanted. The sink counts in all three.
@@ -95,7 +99,8 @@ class RowAttention {
               const RowStatistics& statistics) const;
 
  private:
-  void RunTile(const TileRows& tile, bool separate_values, const TileRows& next, bool first,
+  NextRows RowsAfter(const AttentionRow& row, TileRows* rows) const;
+  void RunTile(const TileRows& tile, bool separate_values, const NextRows& next, bool first,
                const PartialResult& result) const;
   void FinishEmptyRow(const float* sinks, uint16_t* out, const RowStatistics& statistics) const;
 

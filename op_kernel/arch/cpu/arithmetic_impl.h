@@ -132,7 +132,11 @@ struct PanelShape {
   // Steps of a query panel that leave room for the keys in a 32 KiB first-level cache.
   static constexpr int kDepth = 16384 / (4 * kHeads);
 
-  static_assert(kDim % kHeads == 0);
+  // The more keys, the less often a tile reads and writes the running output. Keys that have to be
+  // widened take twice the room, and a tile of 64 of them fills a quarter of a second-level cache.
+  static constexpr int kTileKeys = Arithmetic::kElementsPerLane == 2 ? kMaxTileKeys : kWidenedKeys;
+
+  static_assert(kOutColumns % kHeads == 0);
   static_assert(kRopeDim % kPairLanes == 0);
 
   // Keys of a block for a panel that is only `vectors` wide.

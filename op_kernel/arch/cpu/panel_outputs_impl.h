@@ -9,20 +9,20 @@
 
 namespace sfmla::SFMLA_ISA_NAMESPACE {
 
-// kRows heads x Shape::kHeads columns of the output.
-template <typename Arithmetic>
+// kRows heads x kVectors * kLanes columns of the output. A step of `values` is kValueStride long.
+template <typename Arithmetic, int kValueStride>
 struct AccumulateBlock {
   static constexpr int kVectors = PanelShape<Arithmetic>::kVectors;
 
   const AccumulateCall& call;
+  const float* values;
   int column;
 
   template <int kRows>
   void Run(int head) const {
-    const float* tile = call.tile.latent + column;
     const float* weights = call.scores + head;
     const int weight_stride = call.heads.padded_heads;
-    float* out = call.out + head * kDim + column;
+    float* out = call.out + OutOffset(call.heads.heads, head, column);
     // Once is enough: the first block of heads asks for the next tile.
     const NextRows wanted = head == 0 ? call.next : NextRows{};
     Vec sums[kRows][kVectors];
@@ -30,42 +30,43 @@ struct AccumulateBlock {
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) {
-        sums[r][v] =
-            call.first ? Vec{} : Load(out + r * kDim + v * kLanes) * call.rescale[head + r];
+        const float* sum = out + r * kOutColumns + v * kLanes;
+        sums[r][v] = call.first ? Vec{} : Load(sum) * call.rescale[head + r];
       }
     }
     const int steps = StepsOf<Arithmetic>(call.keys);
     for (int step = 0; step < steps; ++step) {
       Prefetch<Arithmetic, kVectors * kLanes>(wanted, step, column);
-      Vec values[kVectors];
+      Vec elements[kVectors];
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) {
-        values[v] = Load(tile + step * kLatentPart.stride + v * kLanes);
+        elements[v] = Load(values + step * kValueStride + v * kLanes);
       }
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {
         const Vec weight = Arithmetic::BroadcastWeight(weights + step * weight_stride + r);
 #pragma GCC unroll 4
         for (int v = 0; v < kVectors; ++v) {
-          sums[r][v] = Arithmetic::MultiplyAdd(weight, values[v], sums[r][v]);
+          sums[r][v] = Arithmetic::MultiplyAdd(weight, elements[v], sums[r][v]);
         }
       }
     }
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) Store(out + r * kDim + v * kLanes, sums[r][v]);
+      for (int v = 0; v < kVectors; ++v) Store(out + r * kOutColumns + v * kLanes, sums[r][v]);
     }
   }
 };
 
-// Values of a tile, one row of it a step: widened, or paired with those of the next key.
-template <typename Arithmetic>
-void PrepareValues(const uint16_t* const* rows, int keys, float* tile) {
-  for (int step = 0; step < StepsOf<Arithmetic>(keys); ++step) {
-    float* to = tile + step * kLatentPart.stride;
-    for (int d = 0; d < kDim; d += kPairLanes) {
-      const VecPair values = Arithmetic::LoadValues(rows, step, keys, d);
+// kColumns columns of the values of a tile, one row of `to` a step: widened, or paired with those
+// of the next key.
+template <typename Arithmetic, int kColumns>
+void PrepareValues(const uint16_t* const* rows, int keys, int column, float* to) {
+  for (int step = 0; step < StepsOf<Arithmetic>(keys); ++step, to += kColumns) {
+#pragma GCC unroll 4
+    for (int d = 0; d < kColumns; d += kPairLanes) {
+      const VecPair values = Arithmetic::LoadValues(rows, step, keys, column + d);
       Store(to + d, values.first);
       Store(to + d + kLanes, values.second);
     }
@@ -74,14 +75,23 @@ void PrepareValues(const uint16_t* const* rows, int keys, float* tile) {
 
 template <typename Arithmetic>
 void AccumulatePanels(const AccumulateCall& call) {
-  using Shape = PanelShape<Arithmetic>;
+  constexpr int kRows = PanelShape<Arithmetic>::kRows;
+  constexpr int kColumns = PanelShape<Arithmetic>::kHeads;
+  static_assert(StepsOf<Arithmetic>(PanelShape<Arithmetic>::kTileKeys) * kColumns <=
+                kWidenedKeys * kLatentPart.stride);
+  const int heads = call.heads.heads;
   Arithmetic::PrepareWeights(call.scores, call.keys, call.heads.padded_heads);
-  // Keys that had to be widened are in the tile already.
-  if (Arithmetic::kElementsPerLane > 1 || !call.values_are_keys) {
-    PrepareValues<Arithmetic>(call.values, call.keys, call.tile.latent);
-  }
-  for (int column = 0; column < kDim; column += Shape::kHeads) {
-    ForBlocks<Shape::kRows>(call.heads.heads, AccumulateBlock<Arithmetic>{call, column});
+  for (int column = 0; column < kDim; column += kColumns) {
+    // Keys that had to be widened are in the tile already.
+    if (Arithmetic::kElementsPerLane == 1 && call.values_are_keys) {
+      const float* values = call.tile.latent + column;
+      ForBlocks<kRows>(heads,
+                       AccumulateBlock<Arithmetic, kLatentPart.stride>{call, values, column});
+    } else {
+      PrepareValues<Arithmetic, kColumns>(call.values, call.keys, column, call.tile.latent);
+      ForBlocks<kRows>(heads,
+                       AccumulateBlock<Arithmetic, kColumns>{call, call.tile.latent, column});
+    }
   }
 }
 

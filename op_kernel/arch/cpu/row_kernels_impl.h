@@ -16,6 +16,10 @@ constexpr int kRowSums = kLanes >= 16 ? 16 : 8;
 constexpr int kScoreHeads = 4;
 constexpr int kAccumulateHeads = kLanes >= 16 ? 8 : 4;
 
+// Rows that are gathered lie in as many pages, and each pass over some columns touches them all.
+// Address translations of so many stay in the first-level buffer.
+constexpr int kRowTileKeys = 64;
+
 constexpr int FloorPowerOfTwo(int value) {
   int power = 1;
   while (2 * power <= value) power *= 2;
@@ -118,7 +122,13 @@ struct AccumulateRowsOfHeads {
     const uint16_t* const* rows = call.values;
     const float* weights = call.scores + head;
     const int weight_stride = call.heads.padded_heads;
-    float* to = call.out + head * kDim + column;
+    float* first = call.out + OutOffset(call.heads.heads, head, column);
+    const int64_t block_stride = OutOffset(call.heads.heads, 0, kOutColumns);
+    // The r-th vector of head h. What is narrower than a block does not reach into the next one.
+    const auto at = [&](int h, int r) {
+      const int d = r * kLanes;
+      return first + d / kOutColumns * block_stride + h * kOutColumns + d % kOutColumns;
+    };
     // Once is enough: the first block of heads asks for the next tile.
     const NextRows wanted = head == 0 ? call.next : NextRows{};
     VecPair sums[kHeads][kPairs];
@@ -126,10 +136,10 @@ struct AccumulateRowsOfHeads {
     for (int h = 0; h < kHeads; ++h) {
 #pragma GCC unroll 16
       for (int p = 0; p < kPairs; ++p) {
-        const float* from = to + h * kDim + p * kPairLanes;
-        const float* rescale = call.rescale + head + h;
-        sums[h][p] =
-            call.first ? VecPair{} : VecPair{Load(from) * *rescale, Load(from + kLanes) * *rescale};
+        const float rescale = call.rescale[head + h];
+        sums[h][p] = call.first
+                         ? VecPair{}
+                         : VecPair{Load(at(h, 2 * p)) * rescale, Load(at(h, 2 * p + 1)) * rescale};
       }
     }
     const int keys = call.keys;
@@ -156,8 +166,8 @@ struct AccumulateRowsOfHeads {
     for (int h = 0; h < kHeads; ++h) {
 #pragma GCC unroll 16
       for (int p = 0; p < kPairs; ++p) {
-        Store(to + h * kDim + p * kPairLanes, sums[h][p].first);
-        Store(to + h * kDim + p * kPairLanes + kLanes, sums[h][p].second);
+        Store(at(h, 2 * p), sums[h][p].first);
+        Store(at(h, 2 * p + 1), sums[h][p].second);
       }
     }
   }

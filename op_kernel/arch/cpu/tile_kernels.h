@@ -2,7 +2,7 @@
 // The inner products of attention on one tile of keys: one table of functions per instruction set.
 //
 //   scores  (keys, padded_heads) scores, then probabilities, of one tile
-//   out     (heads, kHeadDim)    running sum of probability x value
+//   out     (kHeadDim / kOutColumns, heads, kOutColumns)  running sum of probability x value
 //
 // Everything is float32, with one exception: instruction sets that multiply bfloat16 take such
 // inputs as they are and round probabilities to it (rounds_weights). The forms that queries and
@@ -22,7 +22,16 @@
 
 namespace sfmla {
 
-inline constexpr int kTileKeys = 64;
+inline constexpr int kMaxTileKeys = 128;
+
+// The product of a tile runs over all heads for some columns before it turns to the next ones. What
+// it adds to lies together then; rows of 2 KiB would all fall onto the same few cache sets.
+inline constexpr int kOutColumns = 64;
+
+// Where in `out` element d of a head is, up to the order of elements within kOutColumns.
+constexpr int64_t OutOffset(int heads, int head, int d) {
+  return (static_cast<int64_t>(d / kOutColumns) * heads + head) * kOutColumns + d % kOutColumns;
+}
 
 // A run of elements that query and key multiply: how many, and how far apart widened rows lie.
 struct KeyPart {
@@ -54,13 +63,17 @@ struct ScorePart {
   KeyPart part{0, 0};  // of width 0: there is no such part
 };
 
+// Keys that a product widens at a time; those of larger tiles it takes as they are.
+inline constexpr int kWidenedKeys = 64;
+
 // Room for the keys or values of a tile, in the form that the products take them.
 struct TileBuffers {
-  float* latent = nullptr;  // kTileKeys * kLatentPart.stride
-  float* rope = nullptr;    // kTileKeys * kRopePart.stride; nullptr without rotary part
+  float* latent = nullptr;  // kWidenedKeys * kLatentPart.stride
+  float* rope = nullptr;    // kWidenedKeys * kRopePart.stride; nullptr without rotary part
 };
 
-// The rows of the tile to come, which a product asks memory for meanwhile.
+// Rows of kHeadDim elements, such as those of the tile to come, that a product asks memory for
+// meanwhile: as many as the tile in hand has keys.
 struct NextRows {
   const uint16_t* const* keys = nullptr;
   const uint16_t* const* rope = nullptr;  // nullptr: there are none
@@ -91,6 +104,8 @@ struct AccumulateCall {
 
 // The two products, in one way to compute them.
 struct TileProducts {
+  int tile_keys;  // of a full tile, at most kMaxTileKeys
+
   // q (heads, part.width) -> query, of padded_heads * part.stride floats.
   void (*prepare_query)(const uint16_t* q, const HeadCount& heads, const KeyPart& part,
                         float* query);

@@ -37,10 +37,11 @@ void Softmax(float* scores, int keys, int padded_heads, float scale, SoftmaxStat
 
 void Merge(float* out, const float* out_factor, const float* part, const float* part_factor,
            int heads) {
-  for (int head = 0; head < heads; ++head) {
+  for (int i = 0; i < heads * kDim; i += kOutColumns) {
+    const int head = i / kOutColumns % heads;
     const Vec keep = Broadcast(out_factor[head]);
     const Vec add = Broadcast(part_factor[head]);
-    for (int d = head * kDim; d < (head + 1) * kDim; d += kLanes) {
+    for (int d = i; d < i + kOutColumns; d += kLanes) {
       Store(out + d, Fma(Load(part + d), add, Load(out + d) * keep));
     }
   }
@@ -49,12 +50,13 @@ void Merge(float* out, const float* out_factor, const float* part, const float* 
 void StoreResult(ElementType type, const float* out, const float* factor, int heads,
                  uint16_t* result) {
   for (int head = 0; head < heads; ++head) {
-    for (int d = head * kDim; d < (head + 1) * kDim; d += kPairLanes) {
-      const VecPair pair{Load(out + d) * factor[head], Load(out + d + kLanes) * factor[head]};
+    for (int d = 0; d < kDim; d += kPairLanes) {
+      const float* from = out + OutOffset(heads, head, d);
+      const VecPair pair{Load(from) * factor[head], Load(from + kLanes) * factor[head]};
       if (type == ElementType::kBfloat16) {
-        NarrowPairBfloat16(pair, result + d);
+        NarrowPairBfloat16(pair, result + head * kDim + d);
       } else {
-        NarrowPairFloat16(pair, result + d);
+        NarrowPairFloat16(pair, result + head * kDim + d);
       }
     }
   }
@@ -86,8 +88,10 @@ constexpr int kFewHeads = kLanes >= 16 ? 24 : kLanes >= 8 ? 12 : 4;
 template <typename Arithmetic>
 constexpr TypeProducts MakeProducts() {
   return {kFewHeads,
-          {PrepareQueryRows<Arithmetic>, ScoreRows<Arithmetic>, AccumulateRows<Arithmetic>},
-          {PrepareQueryPanels<Arithmetic>, ScorePanels<Arithmetic>, AccumulatePanels<Arithmetic>},
+          {kRowTileKeys, PrepareQueryRows<Arithmetic>, ScoreRows<Arithmetic>,
+           AccumulateRows<Arithmetic>},
+          {PanelShape<Arithmetic>::kTileKeys, PrepareQueryPanels<Arithmetic>,
+           ScorePanels<Arithmetic>, AccumulatePanels<Arithmetic>},
           Arithmetic::kElementsPerLane == 2};
 }
 
