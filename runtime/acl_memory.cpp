@@ -19,10 +19,19 @@ Status RequireSize(uint64_t bytes) {
   return Status(ACL_ERROR_INVALID_PARAM, "size: 0, must be at least 1 byte");
 }
 
-Status CheckPolicy(aclrtMemMallocPolicy policy) {
+int PagePolicy(aclrtMemMallocPolicy policy) {
   constexpr int kModifiers = ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH |
                              ACL_MEM_ACCESS_USER_SPACE_READONLY;
-  const int page_policy = static_cast<int>(policy) & ~kModifiers;
+  return static_cast<int>(policy) & ~kModifiers;
+}
+
+bool WantsHugePages(aclrtMemMallocPolicy policy) {
+  return PagePolicy(policy) != ACL_MEM_MALLOC_NORMAL_ONLY &&
+         PagePolicy(policy) != ACL_MEM_MALLOC_NORMAL_ONLY_P2P;
+}
+
+Status CheckPolicy(aclrtMemMallocPolicy policy) {
+  const int page_policy = PagePolicy(policy);
   if (page_policy >= 0 && page_policy <= ACL_MEM_MALLOC_HUGE1G_ONLY_P2P) return Status::Ok();
   return Status(ACL_ERROR_INVALID_PARAM,
                 Str("policy: ", static_cast<int>(policy), ", must be an aclrtMemMallocPolicy"));
@@ -55,7 +64,9 @@ Status NoIoMemory(const char* name) {
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
   return AclCall("aclrtMalloc", [&] {
     SFMLA_RETURN_IF_ERROR(CheckPolicy(policy));
-    return AllocateInto(devPtr, "devPtr", MemoryKind::kDevice, size);
+    SFMLA_RETURN_IF_ERROR(AllocateInto(devPtr, "devPtr", MemoryKind::kDevice, size));
+    if (WantsHugePages(policy)) AskForHugePages(*devPtr, size);
+    return Status::Ok();
   });
 }
 

@@ -17,6 +17,8 @@ namespace {
 
 // Above this size pages come from the system directly: they stay untouched until they are written.
 constexpr size_t kMapThresholdBytes = size_t{1} << 20;
+constexpr size_t kHugePageBytes = size_t{2} << 20;
+static_assert(kHugePageBytes >= kMapThresholdBytes);  // so what has large pages begins at a page
 
 uint64_t BudgetBytes() {
   const Result<Settings>& settings = ProcessSettings();
@@ -115,6 +117,10 @@ Result<void*> Allocate(MemoryKind kind, size_t bytes) {
   std::unique_lock lock(Memory().mutex);
   Memory().blocks.emplace(block.allocation.begin, block);
   return pointer;
+}
+
+void AskForHugePages(void* pointer, size_t bytes) {
+  if (bytes >= kHugePageBytes) madvise(pointer, bytes, MADV_HUGEPAGE);
 }
 
 Status Free(MemoryKind kind, void* pointer) {

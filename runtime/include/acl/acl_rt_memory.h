@@ -35,8 +35,10 @@ typedef enum aclrtMemcpyKind {
   ACL_MEMCPY_INTER_DEVICE_TO_DEVICE = 7
 } aclrtMemcpyKind;
 
-// Page size wished for an allocation, with the or-able bits at the end. The CPU device takes all
-// and treats them alike.
+// Page size wished for an allocation, with the or-able bits at the end. On the CPU device those with
+// HUGE ask the system for transparent huge pages where 2 MiB or more are allocated, and get ordinary
+// pages where it has none; memory is committed in pages of that size when it is first touched. The
+// bits at the end have no effect.
 typedef enum aclrtMemMallocPolicy {
   ACL_MEM_MALLOC_HUGE_FIRST = 0,
   ACL_MEM_MALLOC_HUGE_ONLY = 1,

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -32,7 +34,46 @@ int64_t ResidentBytes() {
   return resident_pages * sysconf(_SC_PAGESIZE);
 }
 
+// Whether the system was asked for huge pages at an address: "hg" among the flags of its mapping.
+bool HugePagesWanted(const void* memory) {
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  std::ifstream smaps("/proc/self/smaps");
+  bool is_inside = false;
+  for (std::string line; std::getline(smaps, line);) {
+    uintptr_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%zx-%zx ", &begin, &end) == 2) {
+      is_inside = begin <= address && address < end;
+    }
+    if (is_inside && line.starts_with("VmFlags:")) return line.find(" hg") != std::string::npos;
+  }
+  return false;
+}
+
 }  // namespace
+
+TEST_CASE_FIXTURE(OnDevice, "HUGE policies ask for huge pages, as far as the system has them") {
+  const bool has_them = std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled").good();
+  struct Row {
+    aclrtMemMallocPolicy policy;
+    size_t bytes;
+    bool wanted;
+  };
+  const Row rows[] = {
+      {ACL_MEM_MALLOC_HUGE_FIRST, 4 << 20, true},
+      {ACL_MEM_MALLOC_HUGE_ONLY_P2P, 4 << 20, true},
+      {ACL_MEM_MALLOC_HUGE_FIRST, 1 << 20, false},
+      {ACL_MEM_MALLOC_NORMAL_ONLY, 4 << 20, false},
+      {ACL_MEM_MALLOC_NORMAL_ONLY_P2P, 4 << 20, false},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(static_cast<int>(row.policy));
+    CAPTURE(row.bytes);
+    void* memory = nullptr;
+    REQUIRE(aclrtMalloc(&memory, row.bytes, row.policy) == ACL_SUCCESS);
+    CHECK(HugePagesWanted(memory) == (row.wanted && has_them));
+    CHECK(aclrtFree(memory) == ACL_SUCCESS);
+  }
+}
 
 TEST_CASE("memory needs a context, freeing it does not") {
   void* memory = nullptr;
