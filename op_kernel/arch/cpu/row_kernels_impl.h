@@ -11,10 +11,14 @@ namespace sfmla::SFMLA_ISA_NAMESPACE {
 
 // Accumulators of a register block: enough to hide the latency of the multiply-add, few enough to
 // leave registers for the operands.
-constexpr int kRowSums = kLanes >= 16 ? 16 : 8;
+#if defined(__AVX512F__) || defined(SFMLA_USE_SVE)
+constexpr int kRowSums = 16;
+#else
+constexpr int kRowSums = 8;
+#endif
 // Heads of a block; with fewer heads it takes more keys, or more columns of the output, instead.
 constexpr int kScoreHeads = 4;
-constexpr int kAccumulateHeads = kLanes >= 16 ? 8 : 4;
+constexpr int kAccumulateHeads = kRowSums / 2;
 
 constexpr int FloorPowerOfTwo(int value) {
   int power = 1;
@@ -51,7 +55,9 @@ template <typename Arithmetic, int kKeys, int kHeads>
   const int stride = part.part.stride;
   const float* query = part.query + head * stride;
   const uint16_t* const* rows = part.keys + key;
-  for (int d = 0; d < part.part.width; d += kPairLanes) {
+  // No part is empty. A loop that might be has GCC copy SVE's sums each time around.
+  int d = 0;
+  do {
     typename Arithmetic::Elements keys[kKeys];
 #pragma GCC unroll 16
     for (int k = 0; k < kKeys; ++k) keys[k] = Arithmetic::LoadElements(rows[k] + d);
@@ -64,7 +70,8 @@ template <typename Arithmetic, int kKeys, int kHeads>
         sum = Arithmetic::AddElements(elements, keys[k], sum);
       }
     }
-  }
+    d += kPairLanes;
+  } while (d < part.part.width);
 }
 
 // Scores of kKeys keys from `key` on and kHeads heads from `head` on; kKeys * kHeads <= kRowSums.
