@@ -20,6 +20,13 @@ constexpr int kRowSums = 8;
 constexpr int kScoreHeads = 4;
 constexpr int kAccumulateHeads = kRowSums / 2;
 
+// Keys of a score block, vectors of an output block. Not as many as a single head leaves sums for:
+// their addresses, or the vectors themselves, take registers as well.
+constexpr int BlockWidth(int heads) {
+  constexpr int kMost = kLanes >= 16 ? 16 : 8;
+  return kRowSums / heads < kMost ? kRowSums / heads : kMost;
+}
+
 constexpr int FloorPowerOfTwo(int value) {
   int power = 1;
   while (2 * power <= value) power *= 2;
@@ -98,7 +105,7 @@ struct ScoreRowsOfHeads {
 
   template <int kHeads>
   void Run(int head) const {
-    constexpr int kKeys = kRowSums / kHeads;
+    constexpr int kKeys = BlockWidth(kHeads);
     int key = 0;
     for (; key + kKeys <= call.keys; key += kKeys) {
       ScoreRowBlock<Arithmetic, kKeys, kHeads>(call, key, head);
@@ -113,7 +120,7 @@ struct AccumulateRowsOfHeads {
 
   template <int kHeads>
   void Run(int head) const {
-    constexpr int kPairs = FloorPowerOfTwo(kRowSums / kHeads) / 2;
+    constexpr int kPairs = FloorPowerOfTwo(BlockWidth(kHeads)) / 2;
     for (int column = 0; column < kDim; column += kPairs * kPairLanes) {
       RunColumns<kHeads, kPairs>(head, column);
     }
