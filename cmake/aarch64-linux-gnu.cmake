@@ -7,4 +7,4 @@ set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_ASM_COMPILER aarch64-linux-gnu-gcc)
 # The one header of the tests that no AArch64 package has; it depends on no architecture.
 set(DOCTEST_INCLUDE_DIR /usr/include CACHE PATH "")
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64;-cpu;max;-L;/usr/aarch64-linux-gnu)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64;-cpu;max,sve-max-vq=2;-L;/usr/aarch64-linux-gnu)

@@ -3,7 +3,8 @@
 
 The tests of tests/python run on the instruction set that the library picks; here they run in call
 servers with each. SFMLA_MATRIX=all runs every case on every set of this processor, not a third of
-them, and every rule, on one set in turn. Under qemu every set gets the cases of limited size.
+them, and every rule, on one set in turn. Under qemu the cases of limited size and all rules run,
+on two sets in turn.
 """
 
 import operator
@@ -31,6 +32,8 @@ from reference.cases import MODES
 
 ALL = os.environ.get("SFMLA_MATRIX") == "all"
 QEMU_AARCH64 = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-cpu"]
+# A processor with all instruction sets.
+SVE256 = [*QEMU_AARCH64, "max,sve-max-vq=2"]
 # (Query row, head, token) triples that a case may have under qemu. Five cases of six have no more;
 # long prompts with many heads are left out.
 QEMU_TRIPLES = 100_000
@@ -57,7 +60,11 @@ PROCESSORS = [
     ("plain", ["qemu-x86_64", "-cpu", "Nehalem"], ["generic"]),
     ("plain", ["qemu-x86_64", "-cpu", "Haswell"], ["avx2", "generic"]),
     ("aarch64", [*QEMU_AARCH64, "cortex-a57"], ["neon", "generic"]),
+    # SVE of 512, then of 128 bits.
     ("aarch64", [*QEMU_AARCH64, "max"], ["neonbf16", "neon", "generic"]),
+    ("aarch64", [*QEMU_AARCH64, "max,sve-max-vq=1"], ["neonbf16", "neon", "generic"]),
+    ("aarch64", SVE256, ["sve256bf16", "neonbf16", "sve256", "neon", "generic"]),
+    ("aarch64", [*QEMU_AARCH64, "a64fx,sve512=off"], ["sve256", "neon", "generic"]),
 ]
 
 
@@ -82,46 +89,48 @@ def here() -> Iterator[Servers]:
 
 @pytest.fixture(scope="module")
 def aarch64() -> Iterator[Servers]:
-    with all_servers([*QEMU_AARCH64, "max", call_server("aarch64")]) as servers:
+    with all_servers([*SVE256, call_server("aarch64")]) as servers:
         yield servers
 
 
 on_aarch64 = pytest.mark.skipif("aarch64" not in VARIANTS, reason="SFMLA_TEST_VARIANTS")
 
 
-def in_turn(servers: Servers, number: int) -> Servers:
-    """The servers of test `number`."""
-    isas = list(servers) if ALL else [list(servers)[number % len(servers)]]
+def in_turn(servers: Servers, number: int, count: int) -> Servers:
+    """The `count` servers of test `number`."""
+    isas = list(servers)
+    if not ALL:
+        isas = [isas[i % len(isas)] for i in range(number * count, (number + 1) * count)]
     return {isa: servers[isa] for isa in isas}
 
 
 @pytest.mark.parametrize(("number", "name"), list(enumerate(list(CASES)[:: 1 if ALL else 3])))
 def test_matrix_on_this_processor(here: Servers, number: int, name: str) -> None:
-    on_each(in_turn(here, number), *CASES[name])
+    on_each(in_turn(here, number, 1), *CASES[name])
 
 
 @pytest.mark.parametrize("number", range(len(BIT_RULES)))
 def test_bits_on_this_processor(here: Servers, number: int) -> None:
-    on_each(in_turn(here, number), *BIT_RULES[number])
+    on_each(in_turn(here, number, 1), *BIT_RULES[number])
 
 
 @on_aarch64
-@pytest.mark.parametrize("name", SMALL_CASES)
-def test_matrix_on_aarch64(aarch64: Servers, name: str) -> None:
-    on_each(aarch64, *CASES[name])
+@pytest.mark.parametrize(("number", "name"), list(enumerate(SMALL_CASES)))
+def test_matrix_on_aarch64(aarch64: Servers, number: int, name: str) -> None:
+    on_each(in_turn(aarch64, number, 2), *CASES[name])
 
 
 @on_aarch64
 @pytest.mark.parametrize("number", range(len(BIT_RULES)))
 def test_bits_on_aarch64(aarch64: Servers, number: int) -> None:
-    on_each(aarch64, *BIT_RULES[number])
+    on_each(in_turn(aarch64, number, 2), *BIT_RULES[number])
 
 
 @on_aarch64
 def test_the_number_of_threads_changes_no_bit_on_aarch64() -> None:
     digests = []
     for threads in (1, 7):
-        server = server_of([*QEMU_AARCH64, "max", call_server("aarch64")], threads=threads)
+        server = server_of([*SVE256, call_server("aarch64")], threads=threads)
         with server.serves():
             digests.append(sharedkv.digests())
         server.close()

@@ -118,6 +118,9 @@ struct PanelShape {
 #if defined(__AVX512F__)
   static constexpr int kRows = Arithmetic::kElementsPerLane == 2 ? 6 : 8;
   static constexpr int kVectors = Arithmetic::kElementsPerLane == 2 ? 4 : 2;
+#elif defined(SFMLA_USE_SVE)
+  static constexpr int kRows = 6;
+  static constexpr int kVectors = 4;
 #elif defined(__AVX2__)
   static constexpr int kRows = 6;
   static constexpr int kVectors = 2;
@@ -142,7 +145,7 @@ struct PanelShape {
   // Keys of a block for a panel that is only `vectors` wide.
   static constexpr int Rows(int vectors) {
     const int rows = kRows * kVectors / vectors;
-    return Arithmetic::kElementsPerLane == 2 && rows > 2 * kRows ? 2 * kRows : rows;
+    return rows > 2 * kRows ? 2 * kRows : rows;
   }
 };
 

@@ -11,10 +11,21 @@ namespace sfmla::SFMLA_ISA_NAMESPACE {
 
 // Accumulators of a register block: enough to hide the latency of the multiply-add, few enough to
 // leave registers for the operands.
-constexpr int kRowSums = kLanes >= 16 ? 16 : 8;
+#if defined(__AVX512F__) || defined(SFMLA_USE_SVE)
+constexpr int kRowSums = 16;
+#else
+constexpr int kRowSums = 8;
+#endif
 // Heads of a block; with fewer heads it takes more keys, or more columns of the output, instead.
 constexpr int kScoreHeads = 4;
-constexpr int kAccumulateHeads = kLanes >= 16 ? 8 : 4;
+constexpr int kAccumulateHeads = kRowSums / 2;
+
+// Keys of a score block, vectors of an output block. Not as many as a single head leaves sums for:
+// their addresses, or the vectors themselves, take registers as well.
+constexpr int BlockWidth(int heads) {
+  constexpr int kMost = kLanes >= 16 ? 16 : 8;
+  return kRowSums / heads < kMost ? kRowSums / heads : kMost;
+}
 
 // Rows that are gathered lie in as many pages, and each pass over some columns touches them all.
 // Address translations of so many stay in the first-level buffer.
@@ -55,7 +66,9 @@ template <typename Arithmetic, int kKeys, int kHeads>
   const int stride = part.part.stride;
   const float* query = part.query + head * stride;
   const uint16_t* const* rows = part.keys + key;
-  for (int d = 0; d < part.part.width; d += kPairLanes) {
+  // No part is empty. A loop that might be has GCC copy SVE's sums each time around.
+  int d = 0;
+  do {
     typename Arithmetic::Elements keys[kKeys];
 #pragma GCC unroll 16
     for (int k = 0; k < kKeys; ++k) keys[k] = Arithmetic::LoadElements(rows[k] + d);
@@ -68,7 +81,8 @@ template <typename Arithmetic, int kKeys, int kHeads>
         sum = Arithmetic::AddElements(elements, keys[k], sum);
       }
     }
-  }
+    d += kPairLanes;
+  } while (d < part.part.width);
 }
 
 // Scores of kKeys keys from `key` on and kHeads heads from `head` on; kKeys * kHeads <= kRowSums.
@@ -95,7 +109,7 @@ struct ScoreRowsOfHeads {
 
   template <int kHeads>
   void Run(int head) const {
-    constexpr int kKeys = kRowSums / kHeads;
+    constexpr int kKeys = BlockWidth(kHeads);
     int key = 0;
     for (; key + kKeys <= call.keys; key += kKeys) {
       ScoreRowBlock<Arithmetic, kKeys, kHeads>(call, key, head);
@@ -110,7 +124,7 @@ struct AccumulateRowsOfHeads {
 
   template <int kHeads>
   void Run(int head) const {
-    constexpr int kPairs = FloorPowerOfTwo(kRowSums / kHeads) / 2;
+    constexpr int kPairs = FloorPowerOfTwo(BlockWidth(kHeads)) / 2;
     for (int column = 0; column < kDim; column += kPairs * kPairLanes) {
       RunColumns<kHeads, kPairs>(head, column);
     }

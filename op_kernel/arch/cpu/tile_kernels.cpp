@@ -5,6 +5,7 @@
 #include <cpuid.h>
 #elif defined(SFMLA_HAVE_ARM_KERNELS) && defined(__linux__)
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #endif
 
 #include <mutex>
@@ -25,6 +26,8 @@ extern const TileKernels kTileKernels_avx512bf16;
 #if defined(SFMLA_HAVE_ARM_KERNELS)
 extern const TileKernels kTileKernels_neon;
 extern const TileKernels kTileKernels_neonbf16;
+extern const TileKernels kTileKernels_sve256;
+extern const TileKernels kTileKernels_sve256bf16;
 #endif
 
 namespace {
@@ -44,14 +47,28 @@ bool HasAvx512() {
 #endif
 
 #if defined(SFMLA_HAVE_ARM_KERNELS)
-bool HasBfloat16() {
 #if defined(__linux__)
-  constexpr unsigned long kBf16 = 1UL << 14;  // HWCAP2_BF16, which older headers lack
-  return (getauxval(AT_HWCAP2) & kBf16) != 0;
-#else
-  return false;
-#endif
+// Constants that older headers lack have their numbers here.
+bool HasFeature(unsigned long word, int bit) { return (getauxval(word) >> bit & 1) != 0; }
+
+bool HasBfloat16() { return HasFeature(AT_HWCAP2, 14); }     // HWCAP2_BF16
+bool HasSveBfloat16() { return HasFeature(AT_HWCAP2, 12); }  // HWCAP2_SVEBF16
+
+// Whether vectors of SVE have 256 bits. Each thread has a length of its own, which new threads and
+// processes inherit or get from the system; the assumption is that nobody changes it for one that
+// runs kernels.
+bool HasSve256() {
+  constexpr int kGetVectorLength = 51;          // PR_SVE_GET_VL
+  constexpr int kLengthMask = 0xFFFF;           // PR_SVE_VL_LEN_MASK: bytes, below flags
+  if (!HasFeature(AT_HWCAP, 22)) return false;  // HWCAP_SVE
+  const int length = prctl(kGetVectorLength, 0, 0, 0, 0);
+  return length >= 0 && (length & kLengthMask) == 256 / 8;
 }
+#else
+bool HasBfloat16() { return false; }
+bool HasSveBfloat16() { return false; }
+bool HasSve256() { return false; }
+#endif
 #endif
 
 struct Candidate {
@@ -68,7 +85,9 @@ constexpr Candidate kCandidates[] = {
      [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && HasF16c(); }},
 #endif
 #if defined(SFMLA_HAVE_ARM_KERNELS)
-    {&kTileKernels_neonbf16, HasBfloat16},
+    {&kTileKernels_sve256bf16, [] { return HasSve256() && HasSveBfloat16(); }},
+    {&kTileKernels_neonbf16, HasBfloat16},  // multiplies as many bfloat16 as sve256 does float32
+    {&kTileKernels_sve256, HasSve256},
     {&kTileKernels_neon, [] { return true; }},  // part of every AArch64 processor
 #endif
     {&kTileKernels_generic, [] { return true; }},

@@ -1,149 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// One vector of float32 in the width of the instruction set this file is compiled for. Included
-// once per instruction set, inside its own namespace: these functions must never be shared between
-// translation units built with different flags, so nothing here comes from the standard library.
+// Arithmetic on vectors of float32 in the width of the instruction set this file is compiled for.
+// Included once per instruction set, inside its own namespace: these functions must never be shared
+// between translation units built with different flags, so nothing here comes from the standard
+// library.
+//
+// The compiler's generic vectors do most of it. instructions_<processor>.h is the rest:
+//
+//   InRegister(value)        keeps the compiler from loading a value again at each use: loads are
+//                            what the products run out of
+//   Fma(a, b, c)             a * b + c, rounded once where the processor can
+//   LoadFloat16(from)        kLanes float16, widened
+//   StoreFloat16(to, value)  rounded half to even
+//
+// and, where SFMLA_HAS_PAIR_PRODUCTS says that the processor multiplies pairs of bfloat16,
+//
+//   AddPairProducts(a, b, sum)  sum + a.low * b.low + a.high * b.high, lane by lane; how it rounds
+//                               is the processor's affair, and it may take subnormal numbers for 0
+//
+// SFMLA_HAS_<FUNCTION> says that it has a better form of a function below.
 #pragma once
 
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__AVX2__) || defined(__AVX512F__)
-#include <immintrin.h>
-#elif defined(SFMLA_USE_NEON)
-#include <arm_neon.h>
-#endif
+#include "op_kernel/arch/cpu/vector_types.h"
 
-#ifndef SFMLA_ISA_NAMESPACE
-#error "define SFMLA_ISA_NAMESPACE before including this header"
+#if defined(__AVX2__)
+#include "op_kernel/arch/cpu/instructions_x86.h"
+#elif defined(SFMLA_USE_SVE)
+#include "op_kernel/arch/cpu/instructions_sve.h"
+#elif defined(SFMLA_USE_NEON)
+#include "op_kernel/arch/cpu/instructions_neon.h"
+#else
+#include "op_kernel/arch/cpu/instructions_generic.h"
 #endif
 
 namespace sfmla::SFMLA_ISA_NAMESPACE {
-
-#if defined(__AVX512F__)
-constexpr int kLanes = 16;
-#elif defined(__AVX2__)
-constexpr int kLanes = 8;
-#else
-constexpr int kLanes = 4;
-#endif
-
-typedef float Vec __attribute__((vector_size(4 * kLanes)));
-typedef int32_t IntVec __attribute__((vector_size(4 * kLanes)));
-typedef uint32_t UintVec __attribute__((vector_size(4 * kLanes)));
-typedef uint16_t HalfVec __attribute__((vector_size(2 * kLanes)));
 
 inline Vec Load(const float* from) {
   Vec out;
   memcpy(&out, from, sizeof(out));
   return out;
 }
-// Keeps the compiler from loading a value again at each use: loads are what the products run out
-// of.
-inline Vec InRegister(Vec value) {
-#if defined(__AVX2__)
-  asm("" : "+v"(value));
-#elif defined(SFMLA_USE_NEON)
-  asm("" : "+w"(value));
-#endif
-  return value;
-}
 inline void Store(float* to, Vec value) { memcpy(to, &value, sizeof(value)); }
-inline HalfVec LoadHalf(const uint16_t* from) {
-  HalfVec out;
-  memcpy(&out, from, sizeof(out));
-  return out;
-}
-inline void StoreHalf(uint16_t* to, HalfVec value) { memcpy(to, &value, sizeof(value)); }
+#if !defined(SFMLA_HAS_BROADCAST)
 inline Vec Broadcast(float value) { return value - Vec{}; }
+inline IntVec Broadcast(int32_t value) { return value - IntVec{}; }
+#endif
+inline IntVec Bits(Vec value) { return reinterpret_cast<IntVec>(value); }
+inline Vec FromBits(IntVec bits) { return reinterpret_cast<Vec>(bits); }
 // Four bytes of anything into every lane.
 inline Vec BroadcastBits(const void* from) {
   int32_t bits;
   memcpy(&bits, from, sizeof(bits));
-  return reinterpret_cast<Vec>(bits - IntVec{});
-}
-inline IntVec Bits(Vec value) { return reinterpret_cast<IntVec>(value); }
-inline Vec FromBits(IntVec bits) { return reinterpret_cast<Vec>(bits); }
-
-// a * b + c, rounded once where the processor can.
-inline Vec Fma(Vec a, Vec b, Vec c) {
-#if defined(__AVX512F__)
-  return _mm512_fmadd_ps(a, b, c);
-#elif defined(__FMA__)
-  return _mm256_fmadd_ps(a, b, c);
-#elif defined(SFMLA_USE_NEON)
-  return vfmaq_f32(c, a, b);
-#else
-  return a * b + c;
-#endif
+  return FromBits(Broadcast(bits));
 }
 
 // The larger one; `b` where either is NaN.
 inline Vec Max(Vec a, Vec b) { return a > b ? a : b; }
-
-// Scalar reference of the half conversions, for instruction sets without them.
-inline float WidenFloat16(uint16_t half) {
-  const uint32_t magnitude = half & 0x7FFFu;
-  uint32_t bits = magnitude << 13;
-  if (magnitude >= 0x7C00u) {
-    bits += (255u - 31u) << 23;  // infinity and NaN
-  } else if (magnitude >= 0x0400u) {
-    bits += (127u - 15u) << 23;
-  } else {
-    const float scaled = static_cast<float>(magnitude) * 0x1p-24f;
-    memcpy(&bits, &scaled, sizeof(bits));
-  }
-  bits |= static_cast<uint32_t>(half & 0x8000u) << 16;
-  float out;
-  memcpy(&out, &bits, sizeof(out));
-  return out;
-}
-
-inline uint16_t NarrowFloat16(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof(bits));
-  const uint32_t sign = bits >> 16 & 0x8000u;
-  bits &= 0x7FFFFFFFu;
-  if (bits > 0x7F800000u) return static_cast<uint16_t>(sign | 0x7E00u);   // NaN
-  if (bits >= 0x477FF000u) return static_cast<uint16_t>(sign | 0x7C00u);  // rounds past 65504
-  if (bits < 0x38800000u) {  // subnormal: adding 0.5 puts the wanted bits at the bottom
-    float magnitude;
-    memcpy(&magnitude, &bits, sizeof(magnitude));
-    magnitude += 0.5f;
-    memcpy(&bits, &magnitude, sizeof(bits));
-    return static_cast<uint16_t>(sign | (bits - 0x3F000000u));
-  }
-  bits += 0xFFFu + (bits >> 13 & 1u) - ((127u - 15u) << 23);
-  return static_cast<uint16_t>(sign | bits >> 13);
-}
-
-inline Vec WidenFloat16(HalfVec half) {
-#if defined(__AVX512F__)
-  // The masked forms: the plain ones read an undefined register in GCC 12's header, and warn.
-  return _mm512_maskz_cvtph_ps(0xFFFF, reinterpret_cast<__m256i>(half));
-#elif defined(__F16C__)
-  return _mm256_cvtph_ps(reinterpret_cast<__m128i>(half));
-#elif defined(SFMLA_USE_NEON)
-  return vcvt_f32_f16(vreinterpret_f16_u16(half));
-#else
-  Vec out;
-  for (int lane = 0; lane < kLanes; ++lane) out[lane] = WidenFloat16(half[lane]);
-  return out;
-#endif
-}
-
-inline HalfVec NarrowFloat16(Vec value) {
-#if defined(__AVX512F__)
-  return reinterpret_cast<HalfVec>(_mm512_maskz_cvtps_ph(0xFFFF, value, _MM_FROUND_TO_NEAREST_INT));
-#elif defined(__F16C__)
-  return reinterpret_cast<HalfVec>(_mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT));
-#elif defined(SFMLA_USE_NEON)
-  return vreinterpret_u16_f16(vcvt_f16_f32(value));
-#else
-  HalfVec out;
-  for (int lane = 0; lane < kLanes; ++lane) out[lane] = NarrowFloat16(value[lane]);
-  return out;
-#endif
-}
 
 // bfloat16 in the low half of each lane; the high half holds anything.
 inline IntVec NarrowBfloat16(Vec value) {
@@ -164,7 +78,7 @@ constexpr int kPairLanes = 2 * kLanes;
 // float16: in order. bfloat16: the even elements, then the odd ones, which takes one instruction
 // each. Everything widened is in this order, and NarrowPair undoes it.
 inline VecPair WidenPairFloat16(const uint16_t* from) {
-  return {WidenFloat16(LoadHalf(from)), WidenFloat16(LoadHalf(from + kLanes))};
+  return {LoadFloat16(from), LoadFloat16(from + kLanes)};
 }
 inline VecPair WidenPairBfloat16(const uint16_t* from) {
   IntVec bits;
@@ -172,8 +86,8 @@ inline VecPair WidenPairBfloat16(const uint16_t* from) {
   return {FromBits(bits << 16), FromBits(bits & ~0xFFFF)};
 }
 inline void NarrowPairFloat16(const VecPair& pair, uint16_t* to) {
-  StoreHalf(to, NarrowFloat16(pair.first));
-  StoreHalf(to + kLanes, NarrowFloat16(pair.second));
+  StoreFloat16(to, pair.first);
+  StoreFloat16(to + kLanes, pair.second);
 }
 #if defined(__AVX512BW__)
 // Which of the 32 elements of a vector, or of 64 of two, come next to each other.
@@ -227,20 +141,6 @@ inline VecPair PairElements(Vec low, Vec high) {
 #endif
 }
 
-// Whether the processor multiplies pairs of bfloat16.
-#if defined(__AVX512BF16__) || defined(SFMLA_USE_NEON_BF16)
-#define SFMLA_HAS_PAIR_PRODUCTS
-// sum + a.low * b.low + a.high * b.high, lane by lane; how it rounds is the processor's affair, and
-// it may take subnormal numbers for 0.
-inline Vec AddPairProducts(Vec a, Vec b, Vec sum) {
-#if defined(__AVX512BF16__)
-  return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
-#else
-  return vbfdotq_f32(sum, vreinterpretq_bf16_f32(a), vreinterpretq_bf16_f32(b));
-#endif
-}
-#endif
-
 // exp(x) for x <= 0 or NaN: 0 below ln(2^-126), at most 2 units in the last place off above.
 // x = n ln 2 + r with |r| <= ln 2 / 2; the Taylor series of exp(r) to r^7 is good to 6e-9.
 inline Vec ExpNonPositive(Vec x) {
@@ -262,6 +162,7 @@ inline Vec ExpNonPositive(Vec x) {
   return x < Broadcast(-87.33654f) ? Vec{} : result;
 }
 
+#if !defined(SFMLA_HAS_SWAP_SQUARES)
 // One step of a transposition: swaps squares of kStep lanes between two vectors.
 template <int kStep, int... kLane>
 inline void SwapSquaresOfLanes(Vec& low, Vec& high) {
@@ -274,14 +175,15 @@ inline void SwapSquaresOfLanes(Vec& low, Vec& high) {
 
 template <int kStep>
 inline void SwapSquares(Vec& low, Vec& high) {
-#if defined(__AVX512F__)
-  SwapSquaresOfLanes<kStep, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>(low, high);
-#elif defined(__AVX2__)
-  SwapSquaresOfLanes<kStep, 0, 1, 2, 3, 4, 5, 6, 7>(low, high);
-#else
-  SwapSquaresOfLanes<kStep, 0, 1, 2, 3>(low, high);
-#endif
+  if constexpr (kLanes == 16) {
+    SwapSquaresOfLanes<kStep, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>(low, high);
+  } else if constexpr (kLanes == 8) {
+    SwapSquaresOfLanes<kStep, 0, 1, 2, 3, 4, 5, 6, 7>(low, high);
+  } else {
+    SwapSquaresOfLanes<kStep, 0, 1, 2, 3>(low, high);
+  }
 }
+#endif
 
 // Transposes kLanes vectors in place: log2(kLanes) rounds that swap ever larger squares.
 template <int kStep = 1>

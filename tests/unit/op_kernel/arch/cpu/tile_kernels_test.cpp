@@ -20,7 +20,8 @@ constexpr double kSumTolerance = 512 * 0x1p-24;
 
 std::vector<const TileKernels*> AllKernels() {
   std::vector<const TileKernels*> out;
-  for (const char* name : {"generic", "avx2", "avx512", "avx512bf16", "neon", "neonbf16"}) {
+  for (const char* name :
+       {"generic", "avx2", "avx512", "avx512bf16", "neon", "neonbf16", "sve256", "sve256bf16"}) {
     if (const auto kernels = SelectTileKernels(name); kernels.ok()) out.push_back(kernels.value());
   }
   return out;
