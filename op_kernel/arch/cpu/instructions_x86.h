@@ -39,10 +39,49 @@ inline void StoreFloat16(uint16_t* to, Vec value) {
   StoreHalf(to, reinterpret_cast<HalfVec>(half));
 }
 
+#if defined(__AVX512BW__)
+// Which of the 32 elements of a vector, or of 64 of two, come next to each other.
+struct ElementOrder {
+  uint16_t of[kPairLanes];
+};
+constexpr ElementOrder OrderOfPairs(int first, int step, int second) {
+  ElementOrder out{};
+  for (int i = 0; i < kLanes; ++i) {
+    out.of[2 * i] = static_cast<uint16_t>(step * i + first);
+    out.of[2 * i + 1] = static_cast<uint16_t>(step * i + second);
+  }
+  return out;
+}
+constexpr ElementOrder kHalves = OrderOfPairs(0, 1, kLanes);
+constexpr ElementOrder kEven = OrderOfPairs(0, 2, kPairLanes);
+constexpr ElementOrder kOdd = OrderOfPairs(1, 2, kPairLanes + 1);
+
+inline Vec Pick(Vec a, Vec b, const ElementOrder& order) {
+  return reinterpret_cast<Vec>(_mm512_permutex2var_epi16(
+      reinterpret_cast<__m512i>(a), _mm512_loadu_si512(order.of), reinterpret_cast<__m512i>(b)));
+}
+
+#define SFMLA_HAS_PAIR_ELEMENTS
+inline VecPair PairElements(Vec low, Vec high) {
+  return {Pick(low, high, kEven), Pick(low, high, kOdd)};
+}
+#endif
+
 #if defined(__AVX512BF16__)
 #define SFMLA_HAS_PAIR_PRODUCTS
 inline Vec AddPairProducts(Vec a, Vec b, Vec sum) {
   return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
+}
+
+// False where the instruction would take a subnormal number for 0.
+#define SFMLA_HAS_NARROW_NORMALS
+inline bool NarrowNormalsToPairs(Vec low, Vec high, Vec* pairs) {
+  constexpr int kSubnormal = 0x20;
+  const __mmask16 found =
+      _mm512_fpclass_ps_mask(low, kSubnormal) | _mm512_fpclass_ps_mask(high, kSubnormal);
+  const Vec halves = reinterpret_cast<Vec>(_mm512_cvtne2ps_pbh(high, low));
+  *pairs = Pick(halves, halves, kHalves);
+  return found == 0;
 }
 #endif
 

@@ -68,13 +68,6 @@ inline IntVec NarrowBfloat16(Vec value) {
   return value == value ? rounded : quiet_nan;
 }
 
-// 2 x kLanes consecutive 16-bit elements, widened.
-struct VecPair {
-  Vec first;
-  Vec second;
-};
-constexpr int kPairLanes = 2 * kLanes;
-
 // float16: in order. bfloat16: the even elements, then the odd ones, which takes one instruction
 // each. Everything widened is in this order, and NarrowPair undoes it.
 inline VecPair WidenPairFloat16(const uint16_t* from) {
@@ -89,37 +82,12 @@ inline void NarrowPairFloat16(const VecPair& pair, uint16_t* to) {
   StoreFloat16(to, pair.first);
   StoreFloat16(to + kLanes, pair.second);
 }
-#if defined(__AVX512BW__)
-// Which of the 32 elements of a vector, or of 64 of two, come next to each other.
-struct ElementOrder {
-  uint16_t of[kPairLanes];
-};
-constexpr ElementOrder OrderOfPairs(int first, int step, int second) {
-  ElementOrder out{};
-  for (int i = 0; i < kLanes; ++i) {
-    out.of[2 * i] = static_cast<uint16_t>(step * i + first);
-    out.of[2 * i + 1] = static_cast<uint16_t>(step * i + second);
-  }
-  return out;
-}
-constexpr ElementOrder kHalves = OrderOfPairs(0, 1, kLanes);
-constexpr ElementOrder kEven = OrderOfPairs(0, 2, kPairLanes);
-constexpr ElementOrder kOdd = OrderOfPairs(1, 2, kPairLanes + 1);
-
-inline Vec Pick(Vec a, Vec b, const ElementOrder& order) {
-  return reinterpret_cast<Vec>(_mm512_permutex2var_epi16(
-      reinterpret_cast<__m512i>(a), _mm512_loadu_si512(order.of), reinterpret_cast<__m512i>(b)));
-}
-#endif
 
 // Two bfloat16 in each lane, `low` in the low half.
 inline Vec NarrowToPairs(Vec low, Vec high) {
-#if defined(__AVX512BF16__)
-  constexpr int kSubnormal = 0x20;
-  if ((_mm512_fpclass_ps_mask(low, kSubnormal) | _mm512_fpclass_ps_mask(high, kSubnormal)) == 0) {
-    const Vec halves = reinterpret_cast<Vec>(_mm512_cvtne2ps_pbh(high, low));
-    return Pick(halves, halves, kHalves);
-  }  // which the instruction would take for 0
+#if defined(SFMLA_HAS_NARROW_NORMALS)
+  Vec pairs;
+  if (NarrowNormalsToPairs(low, high, &pairs)) return pairs;
 #endif
   return FromBits((NarrowBfloat16(low) & 0xFFFF) | (NarrowBfloat16(high) << 16));
 }
@@ -128,18 +96,16 @@ inline void NarrowPairBfloat16(const VecPair& pair, uint16_t* to) {
   memcpy(to, &pairs, sizeof(pairs));
 }
 
+#if !defined(SFMLA_HAS_PAIR_ELEMENTS)
 // 2 x kLanes elements of two rows as pairs (element of `low`, the same element of `high`), in the
 // order of widened bfloat16: even elements, then odd ones.
 inline VecPair PairElements(Vec low, Vec high) {
-#if defined(__AVX512BW__)
-  return {Pick(low, high, kEven), Pick(low, high, kOdd)};
-#else
   const UintVec a = reinterpret_cast<UintVec>(low);
   const UintVec b = reinterpret_cast<UintVec>(high);
   return {reinterpret_cast<Vec>((a & 0xFFFFu) | (b << 16)),
           reinterpret_cast<Vec>((a >> 16) | (b & 0xFFFF0000u))};
-#endif
 }
+#endif
 
 // exp(x) for x <= 0 or NaN: 0 below ln(2^-126), at most 2 units in the last place off above.
 // x = n ln 2 + r with |r| <= ln 2 / 2; the Taylor series of exp(r) to r^7 is good to 6e-9.

@@ -25,6 +25,13 @@ typedef int32_t IntVec __attribute__((vector_size(4 * kLanes)));
 typedef uint32_t UintVec __attribute__((vector_size(4 * kLanes)));
 typedef uint16_t HalfVec __attribute__((vector_size(2 * kLanes)));
 
+// 2 x kLanes consecutive 16-bit elements, widened.
+struct VecPair {
+  Vec first;
+  Vec second;
+};
+constexpr int kPairLanes = 2 * kLanes;
+
 inline HalfVec LoadHalf(const uint16_t* from) {
   HalfVec out;
   memcpy(&out, from, sizeof(out));

@@ -267,12 +267,14 @@ TEST_CASE("tile kernels: rounding is to nearest, ties to even, and overflow give
   };
   // Values halfway between neighbours, worked out by hand.
   const Row rows[] = {
-      {ElementType::kBfloat16, 0x1.01p0f, 0x3F80},   {ElementType::kBfloat16, 0x1.03p0f, 0x3F82},
-      {ElementType::kBfloat16, 0x1.0101p0f, 0x3F81}, {ElementType::kBfloat16, -0x1.03p0f, 0xBF82},
-      {ElementType::kBfloat16, 0x1.FFp127f, 0x7F80}, {ElementType::kFloat16, 0x1.002p0f, 0x3C00},
-      {ElementType::kFloat16, 0x1.006p0f, 0x3C02},   {ElementType::kFloat16, 65519.0f, 0x7BFF},
-      {ElementType::kFloat16, 65520.0f, 0x7C00},     {ElementType::kFloat16, 0x1p-25f, 0x0000},
-      {ElementType::kFloat16, 0x1.8p-24f, 0x0002},   {ElementType::kFloat16, -0x1.004p-15f, 0x8200},
+      {ElementType::kBfloat16, 0x1.01p0f, 0x3F80},    {ElementType::kBfloat16, 0x1.03p0f, 0x3F82},
+      {ElementType::kBfloat16, 0x1.0101p0f, 0x3F81},  {ElementType::kBfloat16, -0x1.03p0f, 0xBF82},
+      {ElementType::kBfloat16, 0x1.FFp127f, 0x7F80},  {ElementType::kBfloat16, 0x1p-130f, 0x0008},
+      {ElementType::kBfloat16, 0x1.8p-133f, 0x0002},  {ElementType::kBfloat16, -0x1p-134f, 0x8000},
+      {ElementType::kFloat16, 0x1.002p0f, 0x3C00},    {ElementType::kFloat16, 0x1.006p0f, 0x3C02},
+      {ElementType::kFloat16, 65519.0f, 0x7BFF},      {ElementType::kFloat16, 65520.0f, 0x7C00},
+      {ElementType::kFloat16, 0x1p-25f, 0x0000},      {ElementType::kFloat16, 0x1.8p-24f, 0x0002},
+      {ElementType::kFloat16, -0x1.004p-15f, 0x8200},
   };
   for (const TileKernels* kernels : AllKernels()) {
     for (const Row& row : rows) {
