@@ -2,6 +2,7 @@
 #include "op_host/sparse_flash_mla_metadata/check.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/format.h"
 #include "op_host/common/attention_checks.h"
@@ -123,10 +124,13 @@ Status Checker::FindBatch() {
   } else if (args_.batch_size > 0) {
     FixBatch(&axes, args_.batch_size, "(B from batch_size)");
   } else {
-    for (const Slot slot : {kSequsedQ, kSequsedOriKv, kSequsedCmpKv}) {
+    const std::pair<Slot, const char*> sources[] = {{kSequsedQ, "(B from seqused_q)"},
+                                                    {kSequsedOriKv, "(B from seqused_ori_kv)"},
+                                                    {kSequsedCmpKv, "(B from seqused_cmp_kv)"}};
+    for (const auto& [slot, source] : sources) {
       if (!table_.Used(slot) || axes.Of(Axis::kB) > 0) continue;
       SFMLA_RETURN_IF_ERROR(table_.CheckInt32(slot, {Axis::kB}));
-      FixBatch(&axes, axes.Of(Axis::kB), "(B from the first seqused tensor)");
+      FixBatch(&axes, axes.Of(Axis::kB), source);
     }
   }
   problem_.batch = axes.Of(Axis::kB);
@@ -168,21 +172,21 @@ Status Checker::SetExtents() {
   const auto extent_of = [](int64_t max_seqlen, bool bounded) {
     return bounded && max_seqlen > 0 ? std::min(max_seqlen, kUnknownExtent) : kUnknownExtent;
   };
-  const auto needs = [](const char* name, const char* instead) {
+  const auto needs = [](const char* name, const char* layout, const char* instead) {
     return Refuse(
-        Str(name, ": 0, must be at least 1 with this layout when ", instead, " is absent"));
+        Str(name, ": 0, must be at least 1 with ", layout, " BSND when ", instead, " is absent"));
   };
   const AttentionRules& rules = problem_.rules;
   const bool batched_kv = LayoutKv() == Layout::kBsnd;
   if (!IsTndQuery() && !table_.Used(kSequsedQ)) {
-    if (args_.max_seqlen_q == 0) return needs("max_seqlen_q", "seqused_q");
+    if (args_.max_seqlen_q == 0) return needs("max_seqlen_q", "layout_q", "seqused_q");
     SFMLA_RETURN_IF_ERROR(CheckPlannedRows(problem_.batch, args_.max_seqlen_q));
   }
   if (rules.has_ori && batched_kv && args_.max_seqlen_ori_kv == 0 && !table_.Used(kSequsedOriKv)) {
-    return needs("max_seqlen_ori_kv", "seqused_ori_kv");
+    return needs("max_seqlen_ori_kv", "layout_kv", "seqused_ori_kv");
   }
   if (rules.has_cmp && batched_kv && args_.max_seqlen_cmp_kv == 0 && !table_.Used(kSequsedCmpKv)) {
-    return needs("max_seqlen_cmp_kv", "seqused_cmp_kv");
+    return needs("max_seqlen_cmp_kv", "layout_kv", "seqused_cmp_kv");
   }
   const int64_t rows_per_request = axes().Of(Axis::kS1);
   problem_.query_extent = extent_of(rows_per_request, !IsTndQuery());

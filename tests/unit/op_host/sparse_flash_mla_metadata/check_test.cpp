@@ -131,7 +131,7 @@ TEST_CASE("planner check: presence") {
         c.MakeBatched();
         c.max_seqlen_q = 0;
       },
-      "max_seqlen_q: 0, must be at least 1 with this layout when seqused_q is absent");
+      "max_seqlen_q: 0, must be at least 1 with layout_q BSND when seqused_q is absent");
   CheckRefused(
       [](PlannerCall& c) {
         c.MakeBatched();
