@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C++ tests and their variants, built once a session in build/cpp-tests-VARIANT.
 
-SFMLA_TEST_VARIANTS=clang,address,thread,aarch64 adds a build with that compiler, with these
-sanitizers and assertions, and a cross build that runs under qemu-user.
+SFMLA_TEST_VARIANTS=clang,address,thread,amx,aarch64 adds a build with that compiler, with these
+sanitizers and assertions, with AMX in software, and a cross build that runs under qemu-user.
 """
 
 import os
@@ -22,6 +22,7 @@ CMAKE_OPTIONS = {
     "clang": ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++"],
     "address": ["-DSFMLA_SANITIZE=address,undefined", *WITH_ASSERTIONS],
     "thread": ["-DSFMLA_SANITIZE=thread", *WITH_ASSERTIONS],
+    "amx": ["-DSFMLA_AMX_IN_SOFTWARE=ON"],
     "aarch64": [f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/aarch64-linux-gnu.cmake"],
 }
 VARIANTS = ["plain", *filter(None, os.environ.get("SFMLA_TEST_VARIANTS", "").split(","))]

@@ -19,7 +19,7 @@ from sfmla_ctypes import AclParamError
 Servers = dict[str, CallServer]
 
 # They round weights to bfloat16 before the second product.
-ROUND_WEIGHTS = ("avx512bf16", "neonbf16", "sve256bf16")
+ROUND_WEIGHTS = ("avx512bf16", "amxbf16", "neonbf16", "sve256bf16")
 
 
 def server_of(command: Sequence[str], isa: str = "", threads: int = 0) -> CallServer:

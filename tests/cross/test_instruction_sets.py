@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The case matrices and the bit rules on every instruction set, AArch64's under qemu-user.
+"""The case matrices and the bit rules on every instruction set, AArch64's under qemu-user, AMX in
+software.
 
 The tests of tests/python run on the instruction set that the library picks; here they run in call
 servers with each. SFMLA_MATRIX=all runs every case on every set of this processor, not a third of
 them, and every rule, on one set in turn. Under qemu the cases of limited size and all rules run,
-on two sets in turn.
+on two sets in turn. AMX in software has its own products for bfloat16 only, and gets a third of
+these cases, or all.
 """
 
 import operator
@@ -73,6 +75,7 @@ def triples(name: str) -> int:
     return int(case.heads * sum(map(operator.mul, case.rows, case.tokens)))
 
 
+BFLOAT16_CASES = [name for name, (_, case) in CASES.items() if case.dtype == "bfloat16"]
 SMALL_CASES = [name for name in CASES if triples(name) <= QEMU_TRIPLES]
 
 
@@ -93,6 +96,17 @@ def aarch64() -> Iterator[Servers]:
         yield servers
 
 
+@pytest.fixture(scope="module")
+def amx() -> Iterator[Servers]:
+    command = [call_server("amx")]
+    if "amxbf16" not in instruction_sets(command):
+        pytest.skip("AMX in software needs AVX512-BF16")
+    server = server_of(command, "amxbf16")
+    yield {"amxbf16": server}
+    server.close()
+
+
+on_amx = pytest.mark.skipif("amx" not in VARIANTS, reason="SFMLA_TEST_VARIANTS")
 on_aarch64 = pytest.mark.skipif("aarch64" not in VARIANTS, reason="SFMLA_TEST_VARIANTS")
 
 
@@ -112,6 +126,18 @@ def test_matrix_on_this_processor(here: Servers, number: int, name: str) -> None
 @pytest.mark.parametrize("number", range(len(BIT_RULES)))
 def test_bits_on_this_processor(here: Servers, number: int) -> None:
     on_each(in_turn(here, number, 1), *BIT_RULES[number])
+
+
+@on_amx
+@pytest.mark.parametrize("name", BFLOAT16_CASES[:: 1 if ALL else 3])
+def test_matrix_with_amx_in_software(amx: Servers, name: str) -> None:
+    on_each(amx, *CASES[name])
+
+
+@on_amx
+@pytest.mark.parametrize("number", range(len(BIT_RULES)))
+def test_bits_with_amx_in_software(amx: Servers, number: int) -> None:
+    on_each(amx, *BIT_RULES[number])
 
 
 @on_aarch64

@@ -3,6 +3,10 @@
 
 #if defined(SFMLA_HAVE_X86_KERNELS)
 #include <cpuid.h>
+#if defined(SFMLA_HAVE_AMX_KERNELS)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #elif defined(SFMLA_HAVE_ARM_KERNELS) && defined(__linux__)
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -22,6 +26,9 @@ extern const TileKernels kTileKernels_generic;
 extern const TileKernels kTileKernels_avx2;
 extern const TileKernels kTileKernels_avx512;
 extern const TileKernels kTileKernels_avx512bf16;
+#endif
+#if defined(SFMLA_HAVE_AMX_KERNELS)
+extern const TileKernels kTileKernels_amxbf16;
 #endif
 #if defined(SFMLA_HAVE_ARM_KERNELS)
 extern const TileKernels kTileKernels_neon;
@@ -44,6 +51,41 @@ bool HasAvx512() {
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("fma") && HasF16c();
 }
+
+bool HasAvx512Bf16() { return HasAvx512() && __builtin_cpu_supports("avx512bf16"); }
+#endif
+
+#if defined(SFMLA_HAVE_AMX_KERNELS)
+#if defined(SFMLA_AMX_IN_SOFTWARE)
+bool MayUseAmx() { return HasAvx512Bf16(); }
+#else
+bool HasAmx() {
+  constexpr unsigned kBf16AndTile = 1U << 22 | 1U << 24;
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
+         (edx & kBf16AndTile) == kBf16AndTile;
+}
+
+// Whether the system saves their configuration and contents when it switches threads.
+bool SystemSavesAmxTiles() {
+  constexpr unsigned kTileState = 1U << 17 | 1U << 18;
+  unsigned low = 0, high = 0;
+  asm("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low & kTileState) == kTileState;
+}
+
+// Linux wants to be asked, once per process; children inherit the answer. It is no while a thread
+// has a signal stack that could not hold the tiles, and later such stacks are refused.
+bool SystemPermitsAmx() {
+  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM, which older headers lack
+  constexpr long kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+bool MayUseAmx() {
+  return HasAvx512Bf16() && HasAmx() && SystemSavesAmxTiles() && SystemPermitsAmx();
+}
+#endif
 #endif
 
 #if defined(SFMLA_HAVE_ARM_KERNELS)
@@ -76,10 +118,16 @@ struct Candidate {
   bool (*runs_here)();
 };
 
-// Best first.
+// Best first. Those for AMX have run on no processor yet: behind what else it has, they are used
+// where they are named only.
 constexpr Candidate kCandidates[] = {
 #if defined(SFMLA_HAVE_X86_KERNELS)
-    {&kTileKernels_avx512bf16, [] { return HasAvx512() && __builtin_cpu_supports("avx512bf16"); }},
+    {&kTileKernels_avx512bf16, HasAvx512Bf16},
+#endif
+#if defined(SFMLA_HAVE_AMX_KERNELS)
+    {&kTileKernels_amxbf16, MayUseAmx},
+#endif
+#if defined(SFMLA_HAVE_X86_KERNELS)
     {&kTileKernels_avx512, HasAvx512},
     {&kTileKernels_avx2,
      [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && HasF16c(); }},
@@ -96,10 +144,14 @@ constexpr Candidate kCandidates[] = {
 }  // namespace
 
 Result<const TileKernels*> SelectTileKernels(const char* isa) {
+  // Only those that are wanted: asking for AMX changes the process.
+  for (const Candidate& candidate : kCandidates) {
+    const bool is_wanted = *isa == '\0' || candidate.kernels->name == std::string_view(isa);
+    if (is_wanted && candidate.runs_here()) return candidate.kernels;
+  }
   std::string allowed;
   for (const Candidate& candidate : kCandidates) {
     if (!candidate.runs_here()) continue;
-    if (*isa == '\0' || candidate.kernels->name == std::string_view(isa)) return candidate.kernels;
     allowed += Str(allowed.empty() ? "" : ", ", candidate.kernels->name);
   }
   return Status(code::kAclInvalidParam, Str("environment variable SFMLA_ISA: '", isa,

@@ -11,8 +11,8 @@
 //
 // `padded_heads` is PadHeads(heads); the padding lanes of `scores` hold finite numbers. Summation
 // order is fixed by the instruction set, the number of heads (see For) and the keys of the tile:
-// over d for a score, over keys, one by one or in pairs, for an output element. How kernels cut
-// heads and keys into register blocks changes no result.
+// over d for a score, over keys, one by one or some at a time, for an output element. How kernels
+// cut heads and keys into register blocks changes no result.
 #pragma once
 
 #include <cstdint>

@@ -104,15 +104,10 @@ using Bfloat16Arithmetic = PairArithmetic;
 using Bfloat16Arithmetic = WidenedArithmetic<ElementType::kBfloat16>;
 #endif
 
-constexpr TileKernels MakeTable(const char* name) {
-  return {name,
-          kLanes,
-          MakeProducts<WidenedArithmetic<ElementType::kFloat16>>(),
-          MakeProducts<Bfloat16Arithmetic>(),
-          Softmax,
-          Merge,
-          StoreResult,
-          Peak};
+constexpr TileKernels MakeTable(const char* name,
+                                const TypeProducts& bfloat16 = MakeProducts<Bfloat16Arithmetic>()) {
+  constexpr TypeProducts float16 = MakeProducts<WidenedArithmetic<ElementType::kFloat16>>();
+  return {name, kLanes, float16, bfloat16, Softmax, Merge, StoreResult, Peak};
 }
 
 }  // namespace sfmla::SFMLA_ISA_NAMESPACE

@@ -20,8 +20,8 @@ constexpr double kSumTolerance = 512 * 0x1p-24;
 
 std::vector<const TileKernels*> AllKernels() {
   std::vector<const TileKernels*> out;
-  for (const char* name :
-       {"generic", "avx2", "avx512", "avx512bf16", "neon", "neonbf16", "sve256", "sve256bf16"}) {
+  for (const char* name : {"generic", "avx2", "avx512", "avx512bf16", "amxbf16", "neon", "neonbf16",
+                           "sve256", "sve256bf16"}) {
     if (const auto kernels = SelectTileKernels(name); kernels.ok()) out.push_back(kernels.value());
   }
   return out;
@@ -55,22 +55,24 @@ const TileProducts& ProductsOf(const TileKernels& kernels, ElementType type, boo
 
 // One tile and all buffers for its products, filled from a fixed seed.
 struct Tile {
+  static constexpr float kPoison = std::numeric_limits<float>::quiet_NaN();
+
   Tile(const TileKernels& kernels_in, ElementType type_in, bool few, int heads_in, int keys_in)
       : kernels(kernels_in),
         type(type_in),
         products(ProductsOf(kernels, type, few)),
         heads{heads_in, PadHeads(heads_in, kernels.head_alignment)},
         keys(keys_in),
-        scores(Size(kMaxTileKeys * heads.padded_heads), std::numeric_limits<float>::quiet_NaN()),
+        scores(Size(kMaxTileKeys * heads.padded_heads), kPoison),
         rescale(Size(heads.padded_heads), 0.0f),
-        out(Size(heads.heads * kHeadDim), std::numeric_limits<float>::quiet_NaN()),
-        tile(Size(kWidenedKeys * kLatentPart.stride)),
-        rope_tile(Size(kWidenedKeys * kRopePart.stride)) {
+        out(Size(heads.heads * kHeadDim), kPoison),
+        tile(Size(kWidenedKeys * kLatentPart.stride), kPoison),
+        rope_tile(Size(kWidenedKeys * kRopePart.stride), kPoison) {
     for (Part* part : {&latent, &rope}) {
       part->q = Random(heads.heads * part->shape.width);
       part->kv = Random(keys * part->shape.width);
       part->Point(keys);
-      part->query.resize(Size(heads.padded_heads * part->shape.stride));
+      part->query.assign(Size(heads.padded_heads * part->shape.stride), kPoison);
     }
   }
 
@@ -292,7 +294,7 @@ TEST_CASE("tile kernels: rounding is to nearest, ties to even, and overflow give
 
 TEST_CASE("tile kernels: scores, with and without a rotary part") {
   ForAllProducts([](const TileKernels& kernels, ElementType type, bool few) {
-    for (const int heads : {1, 3, 17, 50}) {
+    for (const int heads : {1, 3, 17, 50, 81}) {
       for (const int keys : {1, 23, ProductsOf(kernels, type, few).tile_keys}) {
         for (const bool with_rope : {false, true}) {
           CAPTURE(heads);
