@@ -19,8 +19,8 @@ inline constexpr size_t kMemorySlackBytes = 32;
 // SFMLA_DEVICE_MEMORY. 207001: budget or system memory used up; 100000: too large to round.
 Result<void*> Allocate(MemoryKind kind, size_t bytes);
 
-// Asks the system for large pages under an allocation: gathered rows then need fewer address
-// translations. Whole large pages only; advice that may be without effect.
+// Asks the system for large pages within an allocation: gathered rows then need fewer address
+// translations. Advice that may be without effect.
 void AskForHugePages(void* pointer, size_t bytes);
 
 // `pointer` must be the start of a live allocation of that kind, made by Allocate. 107000

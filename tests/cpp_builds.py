@@ -17,12 +17,13 @@ from commands import SEARCH_PATH, run
 
 ROOT = Path(__file__).parents[1]
 WITH_ASSERTIONS = ["-DCMAKE_C_FLAGS_RELEASE=-O2", "-DCMAKE_CXX_FLAGS_RELEASE=-O2"]
+AMX_IN_SOFTWARE = ["-DSFMLA_AMX_IN_SOFTWARE=ON"]
 CMAKE_OPTIONS = {
     "plain": [],
     "clang": ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++"],
-    "address": ["-DSFMLA_SANITIZE=address,undefined", *WITH_ASSERTIONS],
-    "thread": ["-DSFMLA_SANITIZE=thread", *WITH_ASSERTIONS],
-    "amx": ["-DSFMLA_AMX_IN_SOFTWARE=ON"],
+    "address": ["-DSFMLA_SANITIZE=address,undefined", *AMX_IN_SOFTWARE, *WITH_ASSERTIONS],
+    "thread": ["-DSFMLA_SANITIZE=thread", *AMX_IN_SOFTWARE, *WITH_ASSERTIONS],
+    "amx": AMX_IN_SOFTWARE,
     "aarch64": [f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/aarch64-linux-gnu.cmake"],
 }
 VARIANTS = ["plain", *filter(None, os.environ.get("SFMLA_TEST_VARIANTS", "").split(","))]

@@ -143,7 +143,7 @@ AttentionRow AttentionRun::RowAt(int64_t request, const RequestLengths& lengths,
   AttentionRow out;
   const int64_t row_elements = rules.heads * kHeadDim;
   out.q = call_.q + global_row * row_elements;
-  out.out = call_.out + global_row * row_elements;
+  out.result = call_.out + global_row * row_elements;
   if (global_row + 1 < call_.query_rows) out.next_q = out.q + row_elements;
   if (shape_.has_rope) out.q_rope = call_.q_rope + global_row * rules.heads * kRopeDim;
   out.blocks = RowBlocks(candidates, call_.block_tokens);

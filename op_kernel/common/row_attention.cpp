@@ -39,9 +39,9 @@ class Slices {
 
 ThreadScratch Lay(Slices* slices, int64_t padded_heads, bool has_rope) {
   ThreadScratch out;
-  out.query = slices->Floats(padded_heads * kLatentPart.stride);
+  out.query = slices->Floats(QueryFloats(padded_heads, kLatentPart));
   out.tile.latent = slices->Floats(kWidenedKeys * kLatentPart.stride);
-  out.rope_query = has_rope ? slices->Floats(padded_heads * kRopePart.stride) : nullptr;
+  out.rope_query = has_rope ? slices->Floats(QueryFloats(padded_heads, kRopePart)) : nullptr;
   out.tile.rope = has_rope ? slices->Floats(kWidenedKeys * kRopePart.stride) : nullptr;
   out.scores = slices->Floats(kMaxTileKeys * padded_heads);
   out.rescale = slices->Floats(padded_heads);
@@ -77,16 +77,16 @@ void RowAttention::BeginRow(const AttentionRow& row) const {
   }
 }
 
-// What is needed when the last tile is done, listed in `rows`.
+// What is needed when the last tile is done, listed in `rows`. No more than that tile asks for.
 NextRows RowAttention::RowsAfter(const AttentionRow& row, TileRows* rows) const {
   int count = 0;
-  for (const uint16_t* first : {row.next_q, row.out}) {
+  for (const uint16_t* first : {row.next_q, row.result}) {
     if (first == nullptr) continue;
     for (int head = 0; head < heads_ && count < kMaxTileKeys; ++head) {
       rows->key[count++] = first + head * kHeadDim;
     }
   }
-  return {rows->key, nullptr, count};
+  return {rows->key, nullptr, nullptr, count};
 }
 
 void RowAttention::RunTile(const TileRows& tile, bool separate_values, const NextRows& next,
@@ -138,15 +138,17 @@ void RowAttention::RunChunk(const AttentionRow& row, int64_t chunk, const Partia
     cmp_keys.Fill(products_.tile_keys, &rows, fault);
     return rows;
   };
+  const bool separate_values = row.ori.value.exists();
   bool first = true;
   const TileRows* tile = &next_tile();
   while (tile->count > 0 && !fault->found) {
     TileRows& next = next_tile();
-    const NextRows wanted =
-        next.count == 0 && chunk + 1 == row.blocks.chunks()
-            ? RowsAfter(row, &next)
-            : NextRows{next.key, shape_.has_rope ? next.rope : nullptr, next.count};
-    RunTile(*tile, row.ori.value.exists(), wanted, first, result);
+    // Behind a list that ends early, nothing follows the last tile; that costs time only.
+    const NextRows wanted = next.count == 0 && chunk + 1 == row.blocks.chunks()
+                                ? RowsAfter(row, &next)
+                                : NextRows{next.key, shape_.has_rope ? next.rope : nullptr,
+                                           separate_values ? next.value : nullptr, next.count};
+    RunTile(*tile, separate_values, wanted, first, result);
     tile = &next;
     first = false;
   }

@@ -37,7 +37,7 @@ struct AttentionShape {
 struct ThreadScratch {
   float* query;         // query row, as TileProducts prepares it
   float* rope_query;    // its rotary part; nullptr without one
-  TileBuffers tile;     // one tile of keys or values, prepared
+  TileBuffers tile;     // keys or values of one tile, prepared
   float* scores;        // scores of one tile
   float* rescale;       // (padded heads)
   float* factor;        // (2, padded heads)
@@ -56,7 +56,7 @@ struct AttentionRow {
   KvPart ori;
   KvPart cmp;
   RowBlocks blocks{RowCandidates{}, 1};
-  const uint16_t* out = nullptr;     // (heads, kHeadDim)
+  const uint16_t* result = nullptr;  // (heads, kHeadDim)
   const uint16_t* next_q = nullptr;  // (heads, kHeadDim)
 };
 

@@ -21,6 +21,7 @@ import test_invariance as flash_mla_bits
 import test_matrix as flash_mla
 import test_sparse_attn_sharedkv as sharedkv
 import test_sparse_flash_attention as flash
+from operator_calls import FEW_AND_MANY
 
 from cpp_builds import VARIANTS, build
 from cross.instruction_sets import (
@@ -51,12 +52,20 @@ CASES: dict[str, tuple[Callable[[Any], None], Any]] = {
 }
 # A row alone has the bits it has among others.
 BIT_RULES: list[tuple[Any, ...]] = [
-    *((flash_mla_bits.test_bl_34_rows_one_by_one_equal_rows_together, mode) for mode in MODES),
+    *(
+        (flash_mla_bits.test_bl_34_rows_one_by_one_equal_rows_together, mode, heads)
+        for mode in MODES
+        for heads in FEW_AND_MANY
+    ),
     (flash_mla_bits.test_bl_28_interleaved_rows_as_requests_of_their_own,),
     (flash_mla_bits.test_bl_61_a_request_without_rows_changes_nothing,),
-    *((sharedkv.test_a_request_alone_and_in_a_batch, mode) for mode in sharedkv.MODES),
-    (flash.test_rows_one_by_one_equal_rows_together,),
-    (flash.test_a_request_alone_and_in_a_batch, 1, "finite"),
+    *(
+        (sharedkv.test_a_request_alone_and_in_a_batch, mode, heads)
+        for mode in sharedkv.MODES
+        for heads in FEW_AND_MANY
+    ),
+    *((flash.test_rows_one_by_one_equal_rows_together, heads) for heads in FEW_AND_MANY),
+    *((flash.test_a_request_alone_and_in_a_batch, 1, "finite", heads) for heads in FEW_AND_MANY),
 ]
 PROCESSORS = [
     ("plain", ["qemu-x86_64", "-cpu", "Nehalem"], ["generic"]),

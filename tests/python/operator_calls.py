@@ -13,6 +13,8 @@ import numpy as np
 import sfmla_ctypes
 from reference.call import Array, Call, planning_arguments
 
+FEW_AND_MANY = (8, 64)  # heads: the kernels have products of their own for few
+
 
 def arguments_of(call: Call) -> dict[str, Any]:
     return {field.name: getattr(call, field.name) for field in dataclasses.fields(call)}

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from sfmla_ctypes import toolkit_path
 from sfmla_ctypes.bench import campaign, peer_numpy, peer_slabs, workloads
 from sfmla_ctypes.bench.checking import OWN_LIMIT, PEER_LIMIT, checked_error
 from sfmla_ctypes.bench.compare import compare, load_base
 from sfmla_ctypes.bench.engine_peer import PeerEngine
 from sfmla_ctypes.bench.engine_sfmla import SfmlaEngine
-from sfmla_ctypes.bench.probes import BenchError, fma_peak
+from sfmla_ctypes.bench.probes import BenchError, fma_peak, instruction_set
 from sfmla_ctypes.bench.report import results_table
 from sfmla_ctypes.bench.results import Report, Samples, speedup_of, summarize
 from sfmla_ctypes.bench.roofline import MARKERS, roof, save_roofline
@@ -335,6 +336,20 @@ def test_a_wrong_instruction_set_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_probe_counts_operations() -> None:
     assert fma_peak() > 1e8  # a slow emulator does more
+
+
+def test_the_phases_of_a_row_are_measured_on_each_instruction_set() -> None:
+    program = toolkit_path() / "bin" / "sfmla_kernel_bench"
+    done = subprocess.run([program, "3", "70"], capture_output=True, text=True, check=True)
+    rows = [line.split("|")[1:-1] for line in done.stdout.splitlines() if line.startswith("|")][2:]
+    assert {instruction_set(), "generic"} <= {row[0].strip() for row in rows}
+    for row in rows:
+        fractions, shares = [float(cell) for cell in row[2:5]], [float(cell) for cell in row[5:]]
+        assert min(fractions) > 0
+        assert sum(shares) == pytest.approx(100, abs=0.5)
+    wrong = subprocess.run([program, "none"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert wrong.stderr == "heads: 'none', must be an integer of at least 1\n"
 
 
 def test_every_workload_says_what_is_expected() -> None:

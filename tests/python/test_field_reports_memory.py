@@ -247,7 +247,7 @@ def test_bad_lengths_are_reported_by_the_planner(name: str, values: list[int], f
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("heads", [1, 8])
+@pytest.mark.parametrize("heads", [1, 8, 64])
 def test_a_nan_in_an_attended_token_reaches_its_rows_only(mode: str, heads: int) -> None:
     """Also through the merge of the parts of a long row."""
     call = build(

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from operator_calls import attend, core_limit, only_request, plan, replace
+from operator_calls import FEW_AND_MANY, attend, core_limit, only_request, plan, replace
 from thread_counts import COUNTS, answers, digest
 
 from reference.attention import attention
@@ -48,10 +48,11 @@ def reordered(call: Call, order: Array) -> Call:
     return replace(call, **changes)
 
 
+@pytest.mark.parametrize("heads", FEW_AND_MANY)
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("mode", MODES)
-def test_bl_26_bl_75_alone_in_a_batch_and_reversed(mode: str, dtype: str) -> None:
-    call = mixed_batch(mode, dtype)
+def test_bl_26_bl_75_alone_in_a_batch_and_reversed(mode: str, dtype: str, heads: int) -> None:
+    call = mixed_batch(mode, dtype, heads)
     found = attend(call)
     assert_close(found, attention(call))
     together = parts(call, found[0])
@@ -68,9 +69,11 @@ def test_bl_26_bl_75_alone_in_a_batch_and_reversed(mode: str, dtype: str) -> Non
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_bl_34_rows_one_by_one_equal_rows_together(mode: str) -> None:
+@pytest.mark.parametrize("heads", FEW_AND_MANY)
+def test_bl_34_rows_one_by_one_equal_rows_together(mode: str, heads: int) -> None:
     """Verifying draft tokens at once gives the bits of feeding them one after the other."""
-    call = build(Case(mode, rows=(8,), tokens=(1030,), ratio=4, ori_topk=600, cmp_topk=300))
+    case = Case(mode, rows=(8,), tokens=(1030,), ratio=4, ori_topk=600, cmp_topk=300, heads=heads)
+    call = build(case)
     together, _ = attend(call)
     for row in range(8):
         tokens = 1030 - 7 + row
@@ -152,8 +155,12 @@ def test_bl_11_cores_at_planning_and_at_run_time(mode: str) -> None:
 
 
 def digests() -> dict[str, str]:
-    """One hash for each mode, of all output bits."""
-    return {mode: digest(*attend(mixed_batch(mode))) for mode in MODES}
+    """Hashes of all output bits."""
+    return {
+        f"{mode} {heads}": digest(*attend(mixed_batch(mode, heads=heads)))
+        for mode in MODES
+        for heads in FEW_AND_MANY
+    }
 
 
 def test_bl_75_the_number_of_threads_changes_no_bit() -> None:

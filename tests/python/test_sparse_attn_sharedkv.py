@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from operator_calls import arguments_of, core_limit, on_device, replace
+from operator_calls import FEW_AND_MANY, arguments_of, core_limit, on_device, replace
 from operator_calls import attend as attend_flash_mla
 from thread_counts import COUNTS, answers, digest
 
@@ -156,12 +156,12 @@ def test_a_nan_sink_reaches_the_rows_of_its_head_that_have_a_key() -> None:
 # Bits of a row: alone, in a batch, with any threads and cores.
 
 
-def mixed_batch(mode: str) -> SharedKvCall:
+def mixed_batch(mode: str, heads: int = 12) -> SharedKvCall:
     """Requests of all kinds of length, packed queries and paged caches."""
     rng = np.random.default_rng(7)
     rows, tokens = rng.choice([0, 1, 2, 5], 16), rng.choice([0, 1, 127, 129, 513, 2500], 16)
     counts = {"rows": tuple(map(int, rows)), "tokens": tuple(map(int, tokens))}
-    return build(SharedKvCase(mode, **counts, heads=12, topk=300))
+    return build(SharedKvCase(mode, **counts, heads=heads, topk=300))
 
 
 def only_request(call: SharedKvCall, request: int) -> SharedKvCall:
@@ -175,9 +175,10 @@ def only_request(call: SharedKvCall, request: int) -> SharedKvCall:
     return replace(call, **changes)
 
 
+@pytest.mark.parametrize("heads", FEW_AND_MANY)
 @pytest.mark.parametrize("mode", MODES)
-def test_a_request_alone_and_in_a_batch(mode: str) -> None:
-    call = mixed_batch(mode)
+def test_a_request_alone_and_in_a_batch(mode: str, heads: int) -> None:
+    call = mixed_batch(mode, heads)
     together = attend(call)
     for request in range(16):
         rows = slice(*map(int, call.cu_seqlens_q[request : request + 2]))
@@ -186,7 +187,7 @@ def test_a_request_alone_and_in_a_batch(mode: str) -> None:
 
 
 def digests() -> list[str]:
-    return [digest(*attend(mixed_batch(mode))) for mode in MODES]
+    return [digest(*attend(mixed_batch(mode, heads))) for mode in MODES for heads in FEW_AND_MANY]
 
 
 def test_the_number_of_threads_changes_no_bit() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from operator_calls import arguments_of, on_device, replace
+from operator_calls import FEW_AND_MANY, arguments_of, on_device, replace
 from thread_counts import COUNTS, answers, digest
 
 import sfmla_ctypes
@@ -70,8 +70,13 @@ def test_output_does_not_depend_on_the_flag_or_on_v2(case: SparseFlashCase) -> N
 
 
 @pytest.mark.parametrize("layouts", [("TND", "PA_BSND"), ("TND", "TND"), ("BSND", "BSND")])
-def test_a_value_equal_to_the_key_gives_the_bits_of_none(layouts: tuple[str, str]) -> None:
-    call = build(SparseFlashCase(layouts, rows=(3, 1), tokens=(300, 90), value="key"))
+@pytest.mark.parametrize("heads", FEW_AND_MANY)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_value_equal_to_the_key_gives_the_bits_of_none(
+    layouts: tuple[str, str], heads: int, dtype: str
+) -> None:
+    counts = {"rows": (3, 1), "tokens": (700, 90), "topk": 600}
+    call = build(SparseFlashCase(layouts, **counts, heads=heads, dtype=dtype, value="key"))
     expected = attend(call)
     assert_same(attend(replace(call, value=None)), expected)
     assert_same(attend(replace(call, value=call.key.copy())), expected)
@@ -112,19 +117,20 @@ def test_a_nan_sink_reaches_the_rows_of_its_head_that_have_a_token() -> None:
 # Bits of a row: alone, in a batch, one by one, with any threads.
 
 
-def mixed_batch(block: int, sinks: str = "none") -> SparseFlashCall:
+def mixed_batch(block: int, sinks: str = "none", heads: int = 16) -> SparseFlashCall:
     """Requests of all kinds of length, packed queries and paged caches."""
     rng = np.random.default_rng(block)
     rows, tokens = rng.choice([0, 1, 2, 5], 16), rng.choice([0, 1, 127, 129, 513, 2500], 16)
     counts = {"rows": tuple(map(int, rows)), "tokens": tuple(map(int, tokens))}
     return build(
-        SparseFlashCase(**counts, heads=16, topk=700, sparse_block_size=block, sinks=sinks)
+        SparseFlashCase(**counts, heads=heads, topk=700, sparse_block_size=block, sinks=sinks)
     )
 
 
+@pytest.mark.parametrize("heads", FEW_AND_MANY)
 @pytest.mark.parametrize(("block", "sinks"), [(1, "none"), (1, "finite"), (16, "none")])
-def test_a_request_alone_and_in_a_batch(block: int, sinks: str) -> None:
-    call = mixed_batch(block, sinks)
+def test_a_request_alone_and_in_a_batch(block: int, sinks: str, heads: int) -> None:
+    call = mixed_batch(block, sinks, heads)
     together = attend(call)
     ends = [0, *map(int, call.actual_seq_lengths_query)]
     for request in range(16):
@@ -142,8 +148,9 @@ def test_a_request_alone_and_in_a_batch(block: int, sinks: str) -> None:
         assert_same((out, largest, total), (together[0][rows], *(x[:, rows] for x in together[1:])))
 
 
-def test_rows_one_by_one_equal_rows_together() -> None:
-    call = build(SparseFlashCase(rows=(6,), tokens=(1030,), topk=600))
+@pytest.mark.parametrize("heads", FEW_AND_MANY)
+def test_rows_one_by_one_equal_rows_together(heads: int) -> None:
+    call = build(SparseFlashCase(rows=(6,), tokens=(1030,), topk=600, heads=heads))
     together = attend(call)
     for row in range(6):
         rows = slice(row, row + 1)
@@ -159,7 +166,11 @@ def test_rows_one_by_one_equal_rows_together() -> None:
 
 
 def digests() -> list[str]:
-    return [digest(*attend(mixed_batch(block, "finite"))) for block in (1, 16)]
+    return [
+        digest(*attend(mixed_batch(block, "finite", heads)))
+        for block in (1, 16)
+        for heads in FEW_AND_MANY
+    ]
 
 
 def test_the_number_of_threads_changes_no_bit() -> None:

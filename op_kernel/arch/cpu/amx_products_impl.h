@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two products of bfloat16 for many heads in AMX tiles. Queries, weights and values have the
-// forms of PairArithmetic, which are those AMX wants. Part of tile_kernels_amxbf16.cpp.
+// The two products of bfloat16 for many heads in AMX tiles. Queries and values have the forms of
+// PairArithmetic, which are those AMX wants; keys are copied and weights transposed. Part of
+// tile_kernels_amxbf16.cpp.
 #pragma once
 
 #include "op_kernel/arch/cpu/amx_tiles.h"
@@ -73,9 +74,9 @@ struct AmxOperand {
   int next;
 };
 
-// Adds one step, 16 pairs: elements of scores, keys of outputs.
+// Adds the products of 16 pairs: elements of scores, keys of outputs.
 template <int kRows, int kColumns>
-inline void AddStep(const AmxOperand& left, const AmxOperand& right) {
+inline void AddTiles(const AmxOperand& left, const AmxOperand& right) {
   LoadAmxTile<kLeftTile>(left.first, AmxStride(left.stride));
   LoadAmxTile<kRightTile>(right.first, AmxStride(right.stride));
   if constexpr (kRows > 1) {
@@ -91,6 +92,10 @@ inline void AddStep(const AmxOperand& left, const AmxOperand& right) {
 
 // Pairs from one copied key to the next; a cache line more than they have, as in KeyPart.
 constexpr int CopiedStride(const KeyPart& part) { return part.width / 2 + kAmxColumns; }
+constexpr bool CopiesFit(const KeyPart& part) {
+  return kMostSums * kAmxRows * CopiedStride(part) <= kWidenedKeys * part.stride;
+}
+static_assert(CopiesFit(kLatentPart) && CopiesFit(kRopePart));
 
 // Scores of up to 32 keys from `key` on, which have been copied into the tile.
 template <int kRows>
@@ -116,8 +121,8 @@ struct AmxScoreHeads {
     const int stride = CopiedStride(part.part);
     const float* query = part.query + panel * pairs + column;
     for (int pair = 0; pair < pairs; pair += kAmxColumns) {
-      AddStep<kRows, kColumns>({keys + pair, stride, kAmxRows * stride},
-                               {query + pair * width, width, kAmxColumns});
+      AddTiles<kRows, kColumns>({keys + pair, stride, kAmxRows * stride},
+                                {query + pair * width, width, kAmxColumns});
     }
   }
 };
@@ -127,7 +132,7 @@ struct AmxScoreKeys {
 
   template <int kRows>
   void Run(int key_tile) const {
-    constexpr int kPanelHeads = PanelShape<PairArithmetic>::kHeads;
+    constexpr int kPanelHeads = PanelShape<PairArithmetic>::kWidth;
     const int key = key_tile * kAmxRows;
     const int rest = call.keys - key;
     const int count = rest < kRows * kAmxRows ? rest : kRows * kAmxRows;
@@ -157,6 +162,7 @@ inline void ScoreAmx(const ScoreCall& call) {
 
 // Squares of pairs (steps, padded_heads) become (heads, steps) in their own place; steps up to a
 // multiple of 16 become 0.
+static_assert(kMaxTileKeys % (2 * kLanes) == 0);  // so these are within the room for scores
 inline void TransposeWeights(float* pairs, int steps, int padded_heads) {
   for (int step = 0; step < steps; step += kLanes) {
     for (int head = 0; head < padded_heads; head += kLanes) {
@@ -216,20 +222,20 @@ struct AmxAccumulateHeads {
 
   template <int kRows>
   void AddValues(int head, int d) const {
-    // Once is enough: the first heads ask for the next tile.
-    const NextRows wanted = head == 0 ? call.next : NextRows{};
+    const NextRows wanted = call.next.After(head / (kMostSums * kAmxRows) * call.keys);
     const int padded_heads = call.heads.padded_heads;
     for (int step = 0; step < steps; step += kAmxRows) {
       for (int i = 0; i < kAmxRows; ++i) {
         Prefetch<PairArithmetic, kColumns>(wanted, step + i, column + d);
       }
-      AddStep<kRows, kMostSums>(
+      AddTiles<kRows, kMostSums>(
           {call.scores + step * padded_heads + head, padded_heads, kAmxColumns},
           {call.tile.latent + step * kOutColumns + d, kOutColumns, kAmxColumns});
     }
   }
 };
 
+static_assert(kMaxTileKeys / 2 * kOutColumns <= kWidenedKeys * kLatentPart.stride);
 inline void AccumulateAmx(const AccumulateCall& call) {
   const int steps = StepsOf<PairArithmetic>(call.keys);
   const size_t missing_steps = static_cast<size_t>(AmxTilesOf(steps) * kAmxRows - steps);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix registers of AMX, each up to 16 rows of 64 bytes, as far as the products use them.
-// They belong to a thread. "Tile" alone means the keys of one step, here as everywhere.
+// They belong to a thread. Here and in amx_products_impl.h an AMX tile is a register; elsewhere a
+// tile is the keys multiplied at once.
 //
 // With SFMLA_AMX_IN_SOFTWARE they are memory, and what uses them can be tested without AMX: results
 // are those of the "Operation" sections of Intel's instruction set reference, and what would raise

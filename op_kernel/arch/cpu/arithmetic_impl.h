@@ -131,15 +131,15 @@ struct PanelShape {
   static constexpr int kRows = 4;
   static constexpr int kVectors = 2;
 #endif
-  static constexpr int kHeads = kVectors * kLanes;
+  static constexpr int kWidth = kVectors * kLanes;
   // Steps of a query panel that leave room for the keys in a 32 KiB first-level cache.
-  static constexpr int kDepth = 16384 / (4 * kHeads);
+  static constexpr int kDepth = 16384 / (4 * kWidth);
 
   // The more keys, the less often a tile reads and writes the running output. Keys that have to be
-  // widened take twice the room, and a tile of 64 of them fills a quarter of a second-level cache.
+  // widened take twice the room, and a tile of 64 of them takes 132 KiB of the second-level cache.
   static constexpr int kTileKeys = Arithmetic::kElementsPerLane == 2 ? kMaxTileKeys : kWidenedKeys;
 
-  static_assert(kOutColumns % kHeads == 0);
+  static_assert(kOutColumns % kWidth == 0);
   static_assert(kRopeDim % kPairLanes == 0);
 
   // Keys of a block for a panel that is only `vectors` wide.
@@ -168,6 +168,13 @@ inline void ForBlocks(int count, const Block& block) {
   }
 }
 
+// How many blocks of ForBlocks<kMost> are before the one that begins at `begin`; at times one less.
+// Each block asks for as many of the next rows as the tile has keys.
+template <int kMost>
+constexpr int BlocksBefore(int begin) {
+  return (begin + kMost - 1) / kMost;
+}
+
 constexpr int kLineElements = 32;  // of a 64-byte cache line
 
 template <int kColumns>
@@ -179,9 +186,9 @@ template <int kColumns>
   }
 }
 
-// Asks for some columns of the rows of the next tile that belong to `step`. Only a few lines at a
-// time: a burst would hold up the loads of this tile. And not into the first-level cache, which no
-// tile fits into. The compiler takes a call of it for one without effect, so there must be none.
+// Asks for some columns of the next rows that belong to `step`. Only a few lines at a time: a burst
+// would hold up the loads of this tile. And not into the first-level cache, which no tile fits
+// into. GCC drops calls of a function that only prefetches, so it is inlined by force.
 template <typename Arithmetic, int kColumns>
 [[gnu::always_inline]] inline void Prefetch(const NextRows& next, int step, int column) {
 #pragma GCC unroll 2
@@ -190,6 +197,7 @@ template <typename Arithmetic, int kColumns>
     if (row >= next.count) return;
     PrefetchColumns<kColumns>(next.keys[row], column, kDim);
     if (next.rope != nullptr) PrefetchColumns<kColumns>(next.rope[row], column, kRopePart.width);
+    if (next.values != nullptr) PrefetchColumns<kColumns>(next.values[row], column, kDim);
   }
 }
 

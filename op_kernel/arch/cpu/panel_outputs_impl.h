@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs for many heads: a tile of values, prepared once for all of them, times a weight of each
-// head. Part of tile_kernels_impl.h.
+// Outputs for many heads: some columns of a tile of values at a time, prepared once for all heads,
+// times a weight of each head. Part of tile_kernels_impl.h.
 #pragma once
 
 #include "op_kernel/arch/cpu/arithmetic_impl.h"
@@ -23,8 +23,8 @@ struct AccumulateBlock {
     const float* weights = call.scores + head;
     const int weight_stride = call.heads.padded_heads;
     float* out = call.out + OutOffset(call.heads.heads, head, column);
-    // Once is enough: the first block of heads asks for the next tile.
-    const NextRows wanted = head == 0 ? call.next : NextRows{};
+    const NextRows wanted =
+        call.next.After(BlocksBefore<PanelShape<Arithmetic>::kRows>(head) * call.keys);
     Vec sums[kRows][kVectors];
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
@@ -76,7 +76,7 @@ void PrepareValues(const uint16_t* const* rows, int keys, int column, float* to)
 template <typename Arithmetic>
 void AccumulatePanels(const AccumulateCall& call) {
   constexpr int kRows = PanelShape<Arithmetic>::kRows;
-  constexpr int kColumns = PanelShape<Arithmetic>::kHeads;
+  constexpr int kColumns = PanelShape<Arithmetic>::kWidth;
   static_assert(StepsOf<Arithmetic>(PanelShape<Arithmetic>::kTileKeys) * kColumns <=
                 kWidenedKeys * kLatentPart.stride);
   const int heads = call.heads.heads;

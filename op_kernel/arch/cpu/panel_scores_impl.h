@@ -41,7 +41,7 @@ void TransposeHeads(const uint16_t* q, int heads, int first, int depth, float* p
 template <typename Arithmetic>
 void PrepareQueryPanels(const uint16_t* q, const HeadCount& heads, const KeyPart& part,
                         float* query) {
-  constexpr int kPanelHeads = PanelShape<Arithmetic>::kHeads;
+  constexpr int kPanelHeads = PanelShape<Arithmetic>::kWidth;
   for (int first = 0; first < heads.padded_heads; first += kPanelHeads) {
     float* panel = query + first * StepsOf<Arithmetic>(part.width);
     const int rest = heads.padded_heads - first;
@@ -163,7 +163,7 @@ void AddScores(const ScoreCall& call, const ScorePart& part, const float* tile, 
   const int steps = StepsOf<Arithmetic>(part.part.width);
   const int padded_heads = call.heads.padded_heads;
   for (int begin = 0; begin < steps; begin += Shape::kDepth) {
-    for (int first = 0; first < padded_heads; first += Shape::kHeads) {
+    for (int first = 0; first < padded_heads; first += Shape::kWidth) {
       const int rest = padded_heads - first;
       const ScoreDepth depth{part.query + first * steps,
                              tile,
@@ -175,7 +175,7 @@ void AddScores(const ScoreCall& call, const ScorePart& part, const float* tile, 
                              call.scores + first,
                              padded_heads};
       RunScorePanel<Arithmetic, Shape::kVectors>(
-          depth, call.keys, rest < Shape::kHeads ? rest / kLanes : Shape::kVectors);
+          depth, call.keys, rest < Shape::kWidth ? rest / kLanes : Shape::kVectors);
     }
   }
 }

@@ -27,8 +27,8 @@ constexpr int BlockWidth(int heads) {
   return kRowSums / heads < kMost ? kRowSums / heads : kMost;
 }
 
-// Rows that are gathered lie in as many pages, and each pass over some columns touches them all.
-// Address translations of so many stay in the first-level buffer.
+// Rows that are gathered lie in as many pages, and each pass over some columns touches them all:
+// with 8 or 16 heads, tiles of 128 keys took 10 % longer.
 constexpr int kRowTileKeys = 64;
 
 constexpr int FloorPowerOfTwo(int value) {
@@ -143,8 +143,7 @@ struct AccumulateRowsOfHeads {
       const int d = r * kLanes;
       return first + d / kOutColumns * block_stride + h * kOutColumns + d % kOutColumns;
     };
-    // Once is enough: the first block of heads asks for the next tile.
-    const NextRows wanted = head == 0 ? call.next : NextRows{};
+    const NextRows wanted = call.next.After(BlocksBefore<kAccumulateHeads>(head) * call.keys);
     VecPair sums[kHeads][kPairs];
 #pragma GCC unroll 8
     for (int h = 0; h < kHeads; ++h) {
@@ -190,7 +189,7 @@ struct AccumulateRowsOfHeads {
 template <typename Arithmetic>
 void ScoreRows(const ScoreCall& call) {
   const HeadCount& heads = call.heads;
-  // The lanes of no head must hold finite numbers: they go through the softmax too.
+  // The lanes of no head go through the softmax too, and must have been written.
   for (int k = 0; k < call.keys; ++k) {
     for (int h = heads.heads; h < heads.padded_heads; ++h) {
       call.scores[k * heads.padded_heads + h] = 0;

@@ -66,7 +66,7 @@ bool HasAmx() {
          (edx & kBf16AndTile) == kBf16AndTile;
 }
 
-// Whether the system saves their configuration and contents when it switches threads.
+// Whether the system saves the registers of AMX when it switches threads.
 bool SystemSavesAmxTiles() {
   constexpr unsigned kTileState = 1U << 17 | 1U << 18;
   unsigned low = 0, high = 0;
@@ -143,16 +143,23 @@ constexpr Candidate kCandidates[] = {
 
 }  // namespace
 
+std::vector<const TileKernels*> UsableTileKernels() {
+  std::vector<const TileKernels*> out;
+  for (const Candidate& candidate : kCandidates) {
+    if (candidate.runs_here()) out.push_back(candidate.kernels);
+  }
+  return out;
+}
+
 Result<const TileKernels*> SelectTileKernels(const char* isa) {
-  // Only those that are wanted: asking for AMX changes the process.
+  // Only those that are wanted: asking for AMX changes the process. A refusal asks for all.
   for (const Candidate& candidate : kCandidates) {
     const bool is_wanted = *isa == '\0' || candidate.kernels->name == std::string_view(isa);
     if (is_wanted && candidate.runs_here()) return candidate.kernels;
   }
   std::string allowed;
-  for (const Candidate& candidate : kCandidates) {
-    if (!candidate.runs_here()) continue;
-    allowed += Str(allowed.empty() ? "" : ", ", candidate.kernels->name);
+  for (const TileKernels* kernels : UsableTileKernels()) {
+    allowed += Str(allowed.empty() ? "" : ", ", kernels->name);
   }
   return Status(code::kAclInvalidParam, Str("environment variable SFMLA_ISA: '", isa,
                                             "', must be one of ", allowed, " on this processor"));

@@ -9,13 +9,15 @@
 // keys are brought into, and the order of elements in `out`, are the kernels' own affair (see
 // vector.h); no result depends on them.
 //
-// `padded_heads` is PadHeads(heads); the padding lanes of `scores` hold finite numbers. Summation
+// `padded_heads` is PadHeads(heads); the padding lanes of `scores` hold the scores of a query of
+// zeros, which nothing reads but their own lanes. Summation
 // order is fixed by the instruction set, the number of heads (see For) and the keys of the tile:
 // over d for a score, over keys, one by one or some at a time, for an output element. How kernels
 // cut heads and keys into register blocks changes no result.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/status.h"
 #include "op_kernel/common/attention_call.h"
@@ -28,8 +30,9 @@ inline constexpr int kMaxTileKeys = 128;
 // it adds to lies together then; rows of 2 KiB would all fall onto the same few cache sets.
 inline constexpr int kOutColumns = 64;
 
-// Where in `out` element d of a head is, up to the order of elements within kOutColumns.
-constexpr int64_t OutOffset(int heads, int head, int d) {
+// Where in `out` element d of a head is, up to the order of elements within kOutColumns. Inline at
+// any rate, like all that files with flags of their own use: no other file may get their code.
+[[gnu::always_inline]] constexpr int64_t OutOffset(int heads, int head, int d) {
   return (static_cast<int64_t>(d / kOutColumns) * heads + head) * kOutColumns + d % kOutColumns;
 }
 
@@ -63,22 +66,39 @@ struct ScorePart {
   KeyPart part{0, 0};  // of width 0: there is no such part
 };
 
-// Keys that a product widens at a time; those of larger tiles it takes as they are.
+// Keys that a product widens at a time. Those of larger tiles it takes as they are, or copies some.
 inline constexpr int kWidenedKeys = 64;
 
-// Room for the keys or values of a tile, in the form that the products take them.
+// Room for the keys of a tile, or for some columns of its values, in the form that the products
+// take them.
 struct TileBuffers {
   float* latent = nullptr;  // kWidenedKeys * kLatentPart.stride
   float* rope = nullptr;    // kWidenedKeys * kRopePart.stride; nullptr without rotary part
 };
 
-// Rows of kHeadDim elements, such as those of the tile to come, that a product asks memory for
-// meanwhile: as many as the tile in hand has keys.
+// Rows that a product asks memory for meanwhile, such as those of the tile to come.
 struct NextRows {
-  const uint16_t* const* keys = nullptr;
-  const uint16_t* const* rope = nullptr;  // nullptr: there are none
+  const uint16_t* const* keys = nullptr;    // kHeadDim elements each
+  const uint16_t* const* rope = nullptr;    // kRopeDim; nullptr: there are none
+  const uint16_t* const* values = nullptr;  // kHeadDim; nullptr: there are none but the keys
   int count = 0;
+
+  // Without the first `rows`.
+  [[gnu::always_inline]] NextRows After(int rows) const {
+    if (rows >= count) return {};
+    return {keys + rows, rope == nullptr ? nullptr : rope + rows,
+            values == nullptr ? nullptr : values + rows, count - rows};
+  }
 };
+
+// Up to so many heads at most have products of their own.
+inline constexpr int kMostFewHeads = 32;
+
+// Room for a prepared query. With few heads its rows are as far apart as those of keys.
+constexpr int64_t QueryFloats(int64_t padded_heads, const KeyPart& part) {
+  const int64_t rows = padded_heads < kMostFewHeads ? padded_heads : kMostFewHeads;
+  return padded_heads * part.width + rows * (part.stride - part.width);
+}
 
 struct ScoreCall {
   ScorePart latent;
@@ -106,7 +126,7 @@ struct AccumulateCall {
 struct TileProducts {
   int tile_keys;  // of a full tile, at most kMaxTileKeys
 
-  // q (heads, part.width) -> query, of padded_heads * part.stride floats.
+  // q (heads, part.width) -> query, of QueryFloats(padded_heads, part).
   void (*prepare_query)(const uint16_t* q, const HeadCount& heads, const KeyPart& part,
                         float* query);
 
@@ -119,7 +139,7 @@ struct TileProducts {
 
 // Few heads have products of their own, because there preparing a tile costs more than it saves.
 struct TypeProducts {
-  int few_heads;  // up to so many
+  int few_heads;  // up to so many, at most kMostFewHeads
   TileProducts few;
   TileProducts many;
   bool rounds_weights;  // accumulate rounds probabilities to the type of the values
@@ -164,7 +184,10 @@ constexpr int PadHeads(int heads, int alignment) {
 // SFMLA_ISA names none that was built and can run here.
 const Result<const TileKernels*>& ProcessTileKernels();
 
-// The same for a given name; "" asks for the best.
+// All that can run here, best first. Asks the system for what it must permit.
+std::vector<const TileKernels*> UsableTileKernels();
+
+// One of them by name; "" asks for the best.
 Result<const TileKernels*> SelectTileKernels(const char* isa);
 
 }  // namespace sfmla

@@ -88,6 +88,8 @@ int64_t Peak(int64_t steps) {
 // on x86-64).
 constexpr int kFewHeads = kLanes >= 16 ? 24 : kLanes >= 8 ? 12 : 4;
 
+static_assert(kFewHeads <= kMostFewHeads);
+
 template <typename Arithmetic>
 constexpr TypeProducts MakeProducts() {
   return {kFewHeads,

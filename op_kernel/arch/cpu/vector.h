@@ -17,7 +17,9 @@
 //   AddPairProducts(a, b, sum)  sum + a.low * b.low + a.high * b.high, lane by lane; how it rounds
 //                               is the processor's affair, and it may take subnormal numbers for 0
 //
-// SFMLA_HAS_<FUNCTION> says that it has a better form of a function below.
+// SFMLA_HAS_<FUNCTION> says that it has a better form of a function below, SFMLA_HAS_NARROW_NORMALS
+//
+//   NarrowNormalsToPairs(low, high, &pairs)  what NarrowToPairs returns; false if it could not
 #pragma once
 
 #include <stdint.h>
@@ -59,12 +61,12 @@ inline Vec BroadcastBits(const void* from) {
 // The larger one; `b` where either is NaN.
 inline Vec Max(Vec a, Vec b) { return a > b ? a : b; }
 
-// bfloat16 in the low half of each lane; the high half holds anything.
-inline IntVec NarrowBfloat16(Vec value) {
-  const IntVec bits = Bits(value);
-  const IntVec odd = (bits >> 16) & 1;
-  const IntVec rounded = (bits + 0x7FFF + odd) >> 16;
-  const IntVec quiet_nan = (bits >> 16) | 0x40;
+// bfloat16 in the low half of each lane; the high half is 0.
+inline UintVec NarrowBfloat16(Vec value) {
+  const UintVec bits = reinterpret_cast<UintVec>(value);
+  const UintVec odd = (bits >> 16) & 1u;
+  const UintVec rounded = (bits + 0x7FFFu + odd) >> 16;
+  const UintVec quiet_nan = (bits >> 16) | 0x40u;
   return value == value ? rounded : quiet_nan;
 }
 
@@ -89,7 +91,7 @@ inline Vec NarrowToPairs(Vec low, Vec high) {
   Vec pairs;
   if (NarrowNormalsToPairs(low, high, &pairs)) return pairs;
 #endif
-  return FromBits((NarrowBfloat16(low) & 0xFFFF) | (NarrowBfloat16(high) << 16));
+  return reinterpret_cast<Vec>(NarrowBfloat16(low) | (NarrowBfloat16(high) << 16));
 }
 inline void NarrowPairBfloat16(const VecPair& pair, uint16_t* to) {
   const Vec pairs = NarrowToPairs(pair.first, pair.second);
@@ -123,8 +125,9 @@ inline Vec ExpNonPositive(Vec x) {
   p = Fma(p, r, Broadcast(0.5f));
   p = Fma(p, r, Broadcast(1.0f));
   p = Fma(p, r, Broadcast(1.0f));
-  const IntVec exponent = (Bits(shifted) << 23) + (127 << 23);
-  const Vec result = p * FromBits(exponent);
+  // It wraps far below, where the result is 0.
+  const UintVec exponent = (reinterpret_cast<UintVec>(shifted) << 23) + (127u << 23);
+  const Vec result = p * reinterpret_cast<Vec>(exponent);
   return x < Broadcast(-87.33654f) ? Vec{} : result;
 }
 

@@ -36,9 +36,9 @@ typedef enum aclrtMemcpyKind {
 } aclrtMemcpyKind;
 
 // Page size wished for an allocation, with the or-able bits at the end. On the CPU device those with
-// HUGE ask the system for transparent huge pages where 2 MiB or more are allocated, and get ordinary
-// pages where it has none; memory is committed in pages of that size when it is first touched. The
-// bits at the end have no effect.
+// HUGE ask the system for transparent huge pages wherever one of 2 MiB fits into the allocation, and
+// get ordinary pages elsewhere; memory is committed in pages of that size when it is first touched.
+// The bits at the end have no effect.
 typedef enum aclrtMemMallocPolicy {
   ACL_MEM_MALLOC_HUGE_FIRST = 0,
   ACL_MEM_MALLOC_HUGE_ONLY = 1,

@@ -61,7 +61,8 @@ TEST_CASE_FIXTURE(OnDevice, "HUGE policies ask for huge pages, as far as the sys
   const Row rows[] = {
       {ACL_MEM_MALLOC_HUGE_FIRST, 4 << 20, true},
       {ACL_MEM_MALLOC_HUGE_ONLY_P2P, 4 << 20, true},
-      {ACL_MEM_MALLOC_HUGE_FIRST, 1 << 20, false},
+      {ACL_MEM_MALLOC_HUGE_FIRST, 2 << 20, true},
+      {ACL_MEM_MALLOC_HUGE_FIRST, (2 << 20) - 1, false},
       {ACL_MEM_MALLOC_NORMAL_ONLY, 4 << 20, false},
       {ACL_MEM_MALLOC_NORMAL_ONLY_P2P, 4 << 20, false},
   };

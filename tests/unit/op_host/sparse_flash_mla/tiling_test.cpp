@@ -70,6 +70,7 @@ TEST_CASE("tiling: the workspace does not grow with the query") {
 
 TEST_CASE("tiling: one thread needs less than 1 MiB, whatever the lengths") {
   CHECK(ThreadScratch::Bytes(128, false) <= 1 << 20);
+  CHECK(ThreadScratch::Bytes(128, true) <= 1 << 20);
 }
 
 TEST_CASE("tiling: strided inputs get a slice of the workspace, caches keep their strides") {

@@ -18,16 +18,10 @@ namespace {
 // A chain of 512 float32 additions may lose 512 half units of 2^-24 of the sum of magnitudes.
 constexpr double kSumTolerance = 512 * 0x1p-24;
 
-std::vector<const TileKernels*> AllKernels() {
-  std::vector<const TileKernels*> out;
-  for (const char* name : {"generic", "avx2", "avx512", "avx512bf16", "amxbf16", "neon", "neonbf16",
-                           "sve256", "sve256bf16"}) {
-    if (const auto kernels = SelectTileKernels(name); kernels.ok()) out.push_back(kernels.value());
-  }
-  return out;
-}
-
 constexpr ElementType kTypes[] = {ElementType::kFloat16, ElementType::kBfloat16};
+
+// The larger error; a NaN is the worst.
+double Worse(double worst, double error) { return error <= worst ? worst : error; }
 
 double WidenExactly(ElementType type, uint16_t value) {
   if (type == ElementType::kBfloat16) {
@@ -149,6 +143,7 @@ struct Tile {
     return static_cast<float>(1 + (key * 37 + head * 11) % 91) / 93.7f;
   }
 
+  // Weights instead of the scores that are there.
   void Accumulate(bool first, const NextRows& next = {}) {
     for (int k = 0; k < keys; ++k) {
       for (int h = 0; h < heads.padded_heads; ++h) {
@@ -162,6 +157,7 @@ struct Tile {
     AccumulateCall call;
     call.scores = scores.data();
     call.values = latent.rows.data();
+    call.values_are_keys = values_are_keys;
     call.keys = keys;
     call.heads = heads;
     call.rescale = rescale.data();
@@ -185,6 +181,7 @@ struct Tile {
   const TileProducts& products;
   HeadCount heads;
   int keys;
+  bool values_are_keys = false;
   Part latent{kLatentPart};
   Part rope{kRopePart};
   std::vector<float> scores, rescale, out, tile, rope_tile;
@@ -193,7 +190,7 @@ struct Tile {
 // Calls check(kernels, type, few) for all products there are here.
 template <typename Check>
 void ForAllProducts(const Check& check) {
-  for (const TileKernels* kernels : AllKernels()) {
+  for (const TileKernels* kernels : UsableTileKernels()) {
     for (const ElementType type : kTypes) {
       for (const bool few : {true, false}) {
         CAPTURE(std::string(kernels->name));
@@ -278,7 +275,7 @@ TEST_CASE("tile kernels: rounding is to nearest, ties to even, and overflow give
       {ElementType::kFloat16, 0x1p-25f, 0x0000},      {ElementType::kFloat16, 0x1.8p-24f, 0x0002},
       {ElementType::kFloat16, -0x1.004p-15f, 0x8200},
   };
-  for (const TileKernels* kernels : AllKernels()) {
+  for (const TileKernels* kernels : UsableTileKernels()) {
     for (const Row& row : rows) {
       CAPTURE(std::string(kernels->name));
       CAPTURE(row.value);
@@ -304,7 +301,7 @@ TEST_CASE("tile kernels: scores, with and without a rotary part") {
           double worst = 0;
           bool finite = true;
           for (int k = 0; k < keys; ++k) {
-            for (int h = 0; h < heads; ++h) worst = std::max(worst, t.ScoreError(with_rope, k, h));
+            for (int h = 0; h < heads; ++h) worst = Worse(worst, t.ScoreError(with_rope, k, h));
             for (int h = heads; h < t.heads.padded_heads; ++h) {
               finite = finite && std::isfinite(t.ScoreAt(k, h));
             }
@@ -318,7 +315,7 @@ TEST_CASE("tile kernels: scores, with and without a rotary part") {
 }
 
 TEST_CASE("tile kernels: exp is within 2 units in the last place, 0 far below, NaN kept") {
-  for (const TileKernels* kernels : AllKernels()) {
+  for (const TileKernels* kernels : UsableTileKernels()) {
     CAPTURE(std::string(kernels->name));
     const int padded = PadHeads(1, kernels->head_alignment);
     double worst = 0;
@@ -331,19 +328,22 @@ TEST_CASE("tile kernels: exp is within 2 units in the last place, 0 far below, N
       const double exact = std::exp(static_cast<double>(x));
       const double found = scores[static_cast<size_t>(padded)];
       const double ulp = std::ldexp(1.0, std::ilogb(exact) - 23);
-      worst = std::max(worst, std::abs(found - exact) / ulp);
+      worst = Worse(worst, std::abs(found - exact) / ulp);
     }
     CHECK(worst <= 2.0);
 
-    std::vector<float> scores(static_cast<size_t>(3 * padded), 0.0f);
-    std::fill_n(scores.begin() + padded, padded, -1000.0f);
-    std::fill_n(scores.begin() + 2 * padded, padded, std::nanf(""));
-    std::vector<float> max(padded, kLowestScore), sum(padded, 0), rescale(padded, 0);
-    kernels->softmax(scores.data(), 3, padded, 1.0f, {max.data(), sum.data(), rescale.data()});
-    CHECK(scores[0] == 1.0f);
-    CHECK(scores[static_cast<size_t>(padded)] == 0.0f);
-    CHECK(std::isnan(scores[static_cast<size_t>(2 * padded)]));
-    CHECK(std::isnan(sum[0]));
+    for (const float far : {-88.0f, -200.0f, -300.0f, -1000.0f}) {
+      CAPTURE(far);
+      std::vector<float> scores(static_cast<size_t>(3 * padded), 0.0f);
+      std::fill_n(scores.begin() + padded, padded, far);
+      std::fill_n(scores.begin() + 2 * padded, padded, std::nanf(""));
+      std::vector<float> max(padded, kLowestScore), sum(padded, 0), rescale(padded, 0);
+      kernels->softmax(scores.data(), 3, padded, 1.0f, {max.data(), sum.data(), rescale.data()});
+      CHECK(scores[0] == 1.0f);
+      CHECK(scores[static_cast<size_t>(padded)] == 0.0f);
+      CHECK(std::isnan(scores[static_cast<size_t>(2 * padded)]));
+      CHECK(std::isnan(sum[0]));
+    }
   }
 }
 
@@ -372,7 +372,7 @@ double AccumulateError(const Tile& t) {
     std::sort(found.begin(), found.end());
     for (size_t d = 0; d < kHeadDim; ++d) {
       const double error = std::abs(found[d] - exact[d]) / largest;
-      worst = error <= worst ? worst : error;  // a NaN is the worst
+      worst = Worse(worst, error);
     }
   }
   return worst;
@@ -390,11 +390,84 @@ TEST_CASE("tile kernels: accumulate starts anew, then rescales what was there") 
         }
         // Asking for a next tile, of fewer rows, changes nothing.
         t.Accumulate(true);
-        t.Accumulate(false, {t.latent.rows.data(), t.rope.rows.data(), keys / 2});
+        t.Accumulate(false, {t.latent.rows.data(), t.rope.rows.data(), nullptr, keys / 2});
         CHECK(AccumulateError(t) < kSumTolerance);
       }
     }
   });
+}
+
+TEST_CASE("tile kernels: values that are the keys, left by the scores, give the bits of others") {
+  ForAllProducts([](const TileKernels& kernels, ElementType type, bool few) {
+    for (const int keys : {37, ProductsOf(kernels, type, few).tile_keys}) {
+      Tile own(kernels, type, few, 33, keys);
+      own.Accumulate(true);
+      Tile shared(kernels, type, few, 33, keys);
+      shared.values_are_keys = true;
+      shared.Score(false);
+      shared.Accumulate(true);
+      CHECK(shared.out == own.out);
+    }
+  });
+}
+
+TEST_CASE("tile kernels: asking for rows, fewer or more than there are keys, changes no bit") {
+  ForAllProducts([](const TileKernels& kernels, ElementType type, bool few) {
+    Tile expected(kernels, type, few, 33, 20);
+    expected.Accumulate(true);
+    std::vector<const uint16_t*> rows(100, expected.latent.rows[0]);
+    std::vector<const uint16_t*> rope(100, expected.rope.rows[0]);
+    for (const int count : {1, 20, 23, 100}) {
+      Tile t(kernels, type, few, 33, 20);
+      t.Accumulate(true, {rows.data(), rope.data(), rows.data(), count});
+      CHECK(t.out == expected.out);
+      t.Accumulate(true, {rows.data(), nullptr, nullptr, count});
+      CHECK(t.out == expected.out);
+    }
+  });
+}
+
+TEST_CASE("next rows: what is left after some") {
+  const uint16_t row[1] = {};
+  const uint16_t* const rows[3] = {row, row, row};
+  const NextRows all{rows, nullptr, rows, 3};
+  const NextRows left = all.After(1);
+  CHECK(left.keys == rows + 1);
+  CHECK(left.rope == nullptr);
+  CHECK(left.values == rows + 1);
+  CHECK(left.count == 2);
+  CHECK(all.After(3).count == 0);
+}
+
+TEST_CASE("tile kernels: merge adds two outputs, each times a factor of its head") {
+  for (const TileKernels* kernels : UsableTileKernels()) {
+    for (const int heads : {1, 3, 17}) {
+      CAPTURE(std::string(kernels->name));
+      CAPTURE(heads);
+      std::mt19937 random(heads);
+      std::normal_distribution<float> normal;
+      const auto numbers = [&](int64_t count) {
+        std::vector<float> out(Tile::Size(count));
+        for (float& number : out) number = normal(random);
+        return out;
+      };
+      std::vector<float> out = numbers(heads * kHeadDim);
+      const std::vector<float> before = out, part = numbers(heads * kHeadDim);
+      const std::vector<float> keep = numbers(heads), add = numbers(heads);
+      kernels->merge(out.data(), keep.data(), part.data(), add.data(), heads);
+      double worst = 0;
+      for (int h = 0; h < heads; ++h) {
+        for (int d = 0; d < kHeadDim; ++d) {
+          const size_t i = Tile::Size(OutOffset(heads, h, d));
+          const double kept = static_cast<double>(before[i]) * keep[Tile::Size(h)];
+          const double added = static_cast<double>(part[i]) * add[Tile::Size(h)];
+          worst =
+              Worse(worst, std::abs(out[i] - kept - added) / (std::abs(kept) + std::abs(added)));
+        }
+      }
+      CHECK(worst <= 0x1p-23);  // two roundings of half a unit each
+    }
+  }
 }
 
 TEST_CASE("tile kernels: outputs are stored in the order of the values") {
