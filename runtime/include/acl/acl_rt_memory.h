@@ -35,10 +35,10 @@ typedef enum aclrtMemcpyKind {
   ACL_MEMCPY_INTER_DEVICE_TO_DEVICE = 7
 } aclrtMemcpyKind;
 
-// Page size wished for an allocation, with the or-able bits at the end. On the CPU device those with
-// HUGE ask the system for transparent huge pages wherever one of 2 MiB fits into the allocation, and
-// get ordinary pages elsewhere; memory is committed in pages of that size when it is first touched.
-// The bits at the end have no effect.
+// Page size wished for an allocation, with the or-able bits at the end. On the CPU device those
+// with HUGE ask the system for transparent huge pages wherever one of 2 MiB fits into the
+// allocation, and get ordinary pages elsewhere; memory is committed in pages of that size when it
+// is first touched. The bits at the end have no effect.
 typedef enum aclrtMemMallocPolicy {
   ACL_MEM_MALLOC_HUGE_FIRST = 0,
   ACL_MEM_MALLOC_HUGE_ONLY = 1,
