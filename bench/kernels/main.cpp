@@ -144,8 +144,9 @@ void Measure(const TileKernels& kernels, ElementType type, int heads, int keys) 
 int Positive(const char* name, const char* text) {
   char* end = nullptr;
   const long value = std::strtol(text, &end, 10);
-  if (*end == '\0' && value >= 1 && value <= 1 << 20) return static_cast<int>(value);
-  std::fprintf(stderr, "%s: '%s', must be an integer of at least 1\n", name, text);
+  constexpr int kMost = 1 << 20;
+  if (*end == '\0' && value >= 1 && value <= kMost) return static_cast<int>(value);
+  std::fprintf(stderr, "%s: '%s', must be an integer in [1, %d]\n", name, text, kMost);
   std::exit(2);
 }
 

@@ -77,7 +77,7 @@ void RowAttention::BeginRow(const AttentionRow& row) const {
   }
 }
 
-// What is needed when the last tile is done, listed in `rows`. No more than that tile asks for.
+// What is needed when the last tile is done, the query first, as far as `rows` has room to list it.
 NextRows RowAttention::RowsAfter(const AttentionRow& row, TileRows* rows) const {
   int count = 0;
   for (const uint16_t* first : {row.next_q, row.result}) {
@@ -143,7 +143,7 @@ void RowAttention::RunChunk(const AttentionRow& row, int64_t chunk, const Partia
   const TileRows* tile = &next_tile();
   while (tile->count > 0 && !fault->found) {
     TileRows& next = next_tile();
-    // Behind a list that ends early, nothing follows the last tile; that costs time only.
+    // A list that ends chunks before the row does has nothing asked for, which costs time only.
     const NextRows wanted = next.count == 0 && chunk + 1 == row.blocks.chunks()
                                 ? RowsAfter(row, &next)
                                 : NextRows{next.key, shape_.has_rope ? next.rope : nullptr,

@@ -349,7 +349,7 @@ def test_the_phases_of_a_row_are_measured_on_each_instruction_set() -> None:
         assert sum(shares) == pytest.approx(100, abs=0.5)
     wrong = subprocess.run([program, "none"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
-    assert wrong.stderr == "heads: 'none', must be an integer of at least 1\n"
+    assert wrong.stderr == "heads: 'none', must be an integer in [1, 1048576]\n"
 
 
 def test_every_workload_says_what_is_expected() -> None:

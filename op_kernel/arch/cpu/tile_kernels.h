@@ -10,10 +10,10 @@
 // vector.h); no result depends on them.
 //
 // `padded_heads` is PadHeads(heads); the padding lanes of `scores` hold the scores of a query of
-// zeros, which nothing reads but their own lanes. Summation
-// order is fixed by the instruction set, the number of heads (see For) and the keys of the tile:
-// over d for a score, over keys, one by one or some at a time, for an output element. How kernels
-// cut heads and keys into register blocks changes no result.
+// zeros, which nothing reads but their own lanes. Summation order is fixed by the instruction set,
+// the number of heads (see For) and the keys of the tile: over d for a score, over keys, one by one
+// or some at a time, for an output element. How kernels cut heads and keys into register blocks
+// changes no result.
 #pragma once
 
 #include <cstdint>
