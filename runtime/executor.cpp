@@ -12,6 +12,7 @@
 #include "runtime/handle_table.h"
 #include "runtime/kernel_registry.h"
 #include "runtime/kernel_task.h"
+#include "runtime/memory_overlap.h"
 #include "runtime/refusals.h"
 #include "runtime/strict_memory.h"
 
@@ -110,10 +111,51 @@ Status ReadAddresses(const Launch& launch, const std::vector<const aclTensor*>& 
   return Status::Ok();
 }
 
+TensorDesc AsOfNow(const Call& call, size_t operand) {
+  TensorDesc desc = call.launch->operands[operand].desc;
+  desc.data = call.data[operand];
+  return desc;
+}
+
+TensorDesc WorkspaceOf(const Call& call) {
+  TensorDesc desc;
+  desc.rank = 1;
+  desc.dims[0] = static_cast<int64_t>(call.launch->workspace_bytes);
+  desc.strides[0] = 1;
+  desc.dtype = ACL_UINT8;
+  desc.data = call.workspace;
+  return desc;
+}
+
+// What is written has memory of its own. Phase one has compared the addresses that it saw.
+Status CheckOwnMemory(const Call& call) {
+  const std::vector<Operand>& operands = call.launch->operands;
+  const auto is_new = [&](size_t i) { return call.data[i] != operands[i].desc.data; };
+  const TensorDesc workspace = WorkspaceOf(call);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i].present() || !operands[i].used) continue;
+    const TensorDesc desc = AsOfNow(call, i);
+    if (SharesMemory(workspace, desc)) {
+      return Status(ACLNN_ERR_PARAM_INVALID, SharedMemoryText("workspace", operands[i].name));
+    }
+    if (!operands[i].is_output) continue;
+    for (size_t other = 0; other < operands.size(); ++other) {
+      const bool may_share = other != i && operands[other].present() && operands[other].used &&
+                             (is_new(i) || is_new(other));
+      if (may_share && SharesMemory(desc, AsOfNow(call, other))) {
+        return Status(ACLNN_ERR_PARAM_INVALID,
+                      SharedMemoryText(operands[i].name, operands[other].name));
+      }
+    }
+  }
+  return Status::Ok();
+}
+
 // Queues the call. The caller holds the executor's mutex.
 Status Enqueue(Executor* executor, Call call, Stream* stream) {
   const Launch& launch = *executor->launch;
   SFMLA_RETURN_IF_ERROR(ReadAddresses(launch, executor->tensors, &call.data));
+  SFMLA_RETURN_IF_ERROR(CheckOwnMemory(call));
   if (launch.nothing_to_do) return Status::Ok();
   call.kernel = FindKernel(CurrentDeviceKind(), launch.kernel_id);
   if (call.kernel == nullptr) {

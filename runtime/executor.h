@@ -57,8 +57,9 @@ size_t LiveExecutors();
 // Phase two: consumes the executor (unless repeatable) into a task of `stream`. Nothing is waited
 // for; addresses are read from the tensors now, and the descriptors may be destroyed afterwards.
 // `op_name` must be the operator that made the executor. Errors: 161001 executor or workspace NULL,
-// 161002 workspace too small / executor consumed or of another operator / tensor destroyed,
-// 361001 no context or stream of another context.
+// 161002 workspace too small / workspace or an output in the memory of another operand / executor
+// consumed or of another operator / tensor destroyed, 361001 no context or stream of another
+// context.
 Status RunExecutor(const char* op_name, void* workspace, uint64_t workspace_bytes,
                    aclOpExecutor* executor, aclrtStream stream);
 

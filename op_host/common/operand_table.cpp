@@ -2,7 +2,7 @@
 #include "op_host/common/operand_table.h"
 
 #include "base/format.h"
-#include "op_host/common/memory_overlap.h"
+#include "runtime/memory_overlap.h"
 
 namespace sfmla {
 
@@ -45,8 +45,7 @@ Status OperandTable::CheckOwnMemory(size_t output) const {
   for (size_t slot = 0; slot < args_.size(); ++slot) {
     if (slot == output || !uses_[slot].used) continue;
     if (!SharesMemory(args_[output].desc, args_[slot].desc)) continue;
-    return Refuse(Str(args_[output].name, ": shares memory with ", args_[slot].name,
-                      ", must have memory of its own"));
+    return Refuse(SharedMemoryText(args_[output].name, args_[slot].name));
   }
   return Status::Ok();
 }

@@ -140,8 +140,9 @@ extern "C" {
 //           NULL tensor that the layout requires (section 2); phase two: NULL executor, or NULL
 //           workspace when one is needed
 //   161002  any other refusal: an empty required tensor, dtype, rank, an extent, a stride, an
-//           attribute, data not inside a live allocation; phase two: workspace too small, executor
-//           already consumed or of another operator
+//           attribute, data not inside a live allocation; phase two: workspace too small,
+//           workspace or an output in the memory of another operand, executor already consumed or
+//           of another operator
 //   361001  phase two: no context on this thread, or a stream of another context
 //   507015  from synchronize: a value of section 5    507018  from synchronize: metadata mismatch
 // aclGetRecentErrMsg() then holds one sentence: operand, what was found, what is allowed. After a

@@ -140,7 +140,8 @@ extern "C" {
 //           is needed
 //   161002  any other refusal: an empty required tensor, dtype, rank, an extent, an attribute, a
 //           layout pair, data not inside a live allocation; phase two: workspace too small,
-//           executor already consumed or of another operator
+//           workspace or an output in the memory of another operand, executor already consumed or
+//           of another operator
 //   361001  phase two: no context on this thread, or a stream of another context
 //   507015  from synchronize: a value of section 5
 // aclGetRecentErrMsg() then holds one sentence: operand, what was found, what is allowed. After a

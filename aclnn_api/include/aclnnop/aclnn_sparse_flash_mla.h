@@ -167,8 +167,9 @@ extern "C" {
 //   161001  NULL q, oriKv, metadata, attnOut, workspaceSize or executor, NULL softmaxLseOut with
 //           returnSoftmaxLse; phase two: NULL executor, or NULL workspace when one is needed
 //   161002  any other refusal: presence, dtype, rank, an extent, a stride, an attribute, a layout
-//           pair, data not inside a live allocation; phase two: workspace too small, executor
-//           already consumed or of another operator
+//           pair, data not inside a live allocation; phase two: workspace too small,
+//           workspace or an output in the memory of another operand, executor already consumed or
+//           of another operator
 //   361001  phase two: no context on this thread, or a stream of another context
 //   507015  from synchronize: a value of section 5    507018  from synchronize: metadata mismatch
 // aclGetRecentErrMsg() then holds one sentence: operand, what was found, what is allowed. After a

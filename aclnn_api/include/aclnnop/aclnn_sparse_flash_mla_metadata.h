@@ -105,7 +105,8 @@ extern "C" {
 // 6 Errors ---------------------------------------------------------------------------------------
 //
 //   161002  anything phase one refuses, NULL metaData and NULL layouts included; phase two:
-//           workspace too small, executor already consumed or of another operator
+//           workspace too small, workspace or metaData in the memory of another operand, executor
+//           already consumed or of another operator
 //   561103  phase one: NULL workspaceSize or executor
 //   161001  phase two: NULL executor, or NULL workspace when one is needed
 //   361001  phase two: no context on this thread, or a stream of another context

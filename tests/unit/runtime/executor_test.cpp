@@ -112,6 +112,34 @@ TEST_CASE_FIXTURE(ScaleCase, "a repeatable executor reads the addresses at each 
   CHECK(aclDestroyTensor(second) == ACLNN_SUCCESS);
 }
 
+TEST_CASE_FIXTURE(ScaleCase, "an address that phase one did not see is compared with the others") {
+  aclOpExecutor* executor = NewExecutor(MakeLaunch());
+  CHECK(aclSetAclOpExecutorRepeatable(executor) == ACLNN_SUCCESS);
+  CHECK(aclSetOutputTensorAddr(executor, 0, out_tensor, in) == ACLNN_SUCCESS);
+  CheckRefusal(Run(executor), ACLNN_ERR_PARAM_INVALID, {"out: shares memory with in"});
+  CHECK(aclSetOutputTensorAddr(executor, 0, out_tensor, out) == ACLNN_SUCCESS);
+  CHECK(aclSetInputTensorAddr(executor, 0, in_tensor, out + 1) == ACLNN_SUCCESS);
+  CheckRefusal(Run(executor), ACLNN_ERR_PARAM_INVALID, {"out: shares memory with in"});
+  CHECK(aclSetInputTensorAddr(executor, 0, in_tensor, in) == ACLNN_SUCCESS);
+  CHECK(Run(executor) == ACLNN_SUCCESS);
+  CHECK(aclrtSynchronizeStream(nullptr) == ACL_SUCCESS);
+  CheckScaled(in);
+  CHECK(aclDestroyAclOpExecutor(executor) == ACLNN_SUCCESS);
+}
+
+TEST_CASE_FIXTURE(ScaleCase, "the workspace shares no memory with an operand") {
+  Launch launch = MakeLaunch();
+  launch.workspace_bytes = 16;
+  aclOpExecutor* executor = NewExecutor(std::move(launch));
+  CheckRefusal(Run(executor, nullptr, in + 7, 16), ACLNN_ERR_PARAM_INVALID,
+               {"workspace: shares memory with in"});
+  CheckRefusal(Run(executor, nullptr, out, 16), ACLNN_ERR_PARAM_INVALID,
+               {"workspace: shares memory with out"});
+  CHECK(Run(executor, nullptr, other, 16) == ACLNN_SUCCESS);
+  CHECK(aclrtSynchronizeStream(nullptr) == ACL_SUCCESS);
+  CheckScaled(in);
+}
+
 TEST_CASE_FIXTURE(ScaleCase, "an address that does not suit the elements stops the kernel") {
   aclOpExecutor* executor = NewExecutor(MakeLaunch());
   CHECK(aclSetTensorAddr(executor, 0, in_tensor, reinterpret_cast<char*>(in) + 2) == 0);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op_host/common/memory_overlap.h"
+#include "runtime/memory_overlap.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <span>
 
+#include "base/checked_math.h"
+#include "base/format.h"
 #include "runtime/view_memory.h"
 
 namespace sfmla {
@@ -18,10 +22,15 @@ struct ByteRange {
   int64_t end = 0;
 };
 
-ByteRange RangeOf(const TensorDesc& desc) {
+// None if it would end where no memory can be.
+std::optional<ByteRange> RangeOf(const TensorDesc& desc) {
   const ViewBytes covered = CoveredBytes(desc).value();
-  const auto address = static_cast<int64_t>(reinterpret_cast<uintptr_t>(desc.data));
-  return {address + covered.begin, address + covered.end};
+  const auto address = reinterpret_cast<uintptr_t>(desc.data);
+  if (address > static_cast<uintptr_t>(std::numeric_limits<int64_t>::max())) return std::nullopt;
+  const auto begin = CheckedAdd(static_cast<int64_t>(address), covered.begin);
+  const auto end = CheckedAdd(static_cast<int64_t>(address), covered.end);
+  if (!begin || !end) return std::nullopt;
+  return ByteRange{*begin, *end};
 }
 
 struct Steps {
@@ -56,6 +65,9 @@ bool Meets(int64_t begin, int64_t end, std::span<const Steps> axes, const ByteRa
 bool SharesMemory(const TensorDesc& contiguous, const TensorDesc& view) {
   const bool both = contiguous.data != nullptr && view.data != nullptr;
   if (!both || contiguous.num_elements() == 0 || view.num_elements() == 0) return false;
+  const std::optional<ByteRange> range = RangeOf(contiguous);
+  const std::optional<ByteRange> covered = RangeOf(view);
+  if (!range || !covered) return false;
   std::array<Steps, kMaxOperandRank> axes{};
   size_t count = 0;
   for (size_t axis = 0; axis < static_cast<size_t>(view.rank); ++axis) {
@@ -63,8 +75,11 @@ bool SharesMemory(const TensorDesc& contiguous, const TensorDesc& view) {
     if (view.dims[axis] > 1 && stride > 0) axes[count++] = {stride, view.dims[axis]};
   }
   std::sort(axes.begin(), axes.end(), std::greater<>());
-  const ByteRange covered = RangeOf(view);
-  return Meets(covered.begin, covered.end, std::span(axes).first(count), RangeOf(contiguous));
+  return Meets(covered->begin, covered->end, std::span(axes).first(count), *range);
+}
+
+std::string SharedMemoryText(const char* written, const char* other) {
+  return Str(written, ": shares memory with ", other, ", must have memory of its own");
 }
 
 }  // namespace sfmla
