@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 
 #include "base/format.h"
 #include "base/settings.h"
@@ -63,8 +64,12 @@ DeviceKind CurrentDeviceKind() {
 }
 
 const SocTraits& CurrentSoc() {
-  static const SocTraits kSoc = SocOfProcess();
-  return kSoc;
+  // Not a static of the function's own making: that would stay half made in a child that another
+  // thread forks meanwhile, where call_once starts anew.
+  static std::once_flag once;
+  static SocTraits soc{};
+  std::call_once(once, [] { soc = SocOfProcess(); });
+  return soc;
 }
 
 CoreCounts PlanningCores() {

@@ -84,7 +84,8 @@ std::shared_ptr<const Task> Graph::TaskOf(size_t node) const {
   return nodes_[node].task;
 }
 
-std::string_view Graph::NameOfNode(size_t node) const { return TaskOf(node)->name; }
+// A copy: Replace may end the task that the node has now.
+std::string Graph::NameOfNode(size_t node) const { return std::string(TaskOf(node)->name); }
 
 // The earliest node that may run; without a task if all that could wait for an event from outside.
 // Capture order is one possible order, so without such waits it is the one that is taken.

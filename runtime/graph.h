@@ -50,7 +50,7 @@ class Graph {
 
   // Puts new tasks into nodes; a replay that has not reached them runs the new ones.
   void Replace(std::span<const size_t> nodes, std::vector<Task> tasks);
-  std::string_view NameOfNode(size_t node) const;
+  std::string NameOfNode(size_t node) const;
 
   // What a replay may write; empty unless tasks say what they write.
   std::vector<MemoryRange> Writes() const;

@@ -14,6 +14,30 @@
 namespace sfmla {
 namespace {
 
+// Digits from `position` on; returns the place behind them.
+size_t SkipDigits(std::string_view text, size_t position) {
+  return std::min(text.find_first_not_of("0123456789", position), text.size());
+}
+
+// -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?
+bool IsNumber(std::string_view text) {
+  const size_t sign = text.starts_with('-') ? 1 : 0;
+  size_t end = SkipDigits(text, sign);
+  if (end == sign || (text[sign] == '0' && end > sign + 1)) return false;
+  if (end < text.size() && text[end] == '.') {
+    const size_t fraction = end + 1;
+    end = SkipDigits(text, fraction);
+    if (end == fraction) return false;
+  }
+  if (end < text.size() && (text[end] == 'e' || text[end] == 'E')) {
+    const bool has_sign = end + 1 < text.size() && (text[end + 1] == '+' || text[end + 1] == '-');
+    const size_t exponent = end + (has_sign ? 2 : 1);
+    end = SkipDigits(text, exponent);
+    if (end == exponent) return false;
+  }
+  return end == text.size();
+}
+
 // Walks a JSON text and collects its scalars by path ("defaultDevice/default_device" -> "0").
 // Strings lose their quotes, escapes stay as written; array elements share the path of their array.
 class JsonWalker {
@@ -79,8 +103,7 @@ class JsonWalker {
     *out = text_.substr(position_, end - position_);
     position_ = end;
     SkipSpace();
-    const bool is_number = !out->empty() && (out->front() == '-' || std::isdigit(out->front()));
-    return is_number || *out == "true" || *out == "false" || *out == "null";
+    return IsNumber(*out) || *out == "true" || *out == "false" || *out == "null";
   }
 
   char Peek() const { return position_ < text_.size() ? text_[position_] : '\0'; }

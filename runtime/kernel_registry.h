@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// (device, kernel id) -> function. Filled once, when the library is loaded; then only read.
+// (device, kernel id) -> function. The library registers its kernels when it is loaded; a kernel
+// that is registered later replaces an earlier one.
 #pragma once
 
 #include <string_view>

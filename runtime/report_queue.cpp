@@ -51,17 +51,18 @@ Status Deliver(Stream* stream, aclrtCallback function, void* user_data, bool blo
   const std::shared_ptr<ReportQueue> queue = stream->report_queue();
   auto callback = std::make_shared<PendingCallback>(function, user_data, block ? stream : nullptr);
   if (queue == nullptr || !queue->Push(stream->id(), callback)) return NobodyListens();
-  if (!block || callback->WaitUntilRun()) return Status::Ok();
-  return Status(ACL_ERROR_RT_STREAM_NO_CB_REG,
-                "stream: unsubscribed before a callback that it waited for had run");
+  return block ? callback->WaitUntilRun() : Status::Ok();
 }
 
 }  // namespace
 
 void PendingCallback::Run() {
-  {
+  try {
     const StreamScope scope(blocked_);
     function_(user_data_);
+  } catch (...) {
+    Finish(State::kThrew);
+    throw;
   }
   Finish(State::kRun);
 }
@@ -74,10 +75,16 @@ void PendingCallback::Finish(State state) {
   finished_.notify_all();
 }
 
-bool PendingCallback::WaitUntilRun() const {
+Status PendingCallback::WaitUntilRun() const {
   std::unique_lock lock(mutex_);
   finished_.wait(lock, [&] { return state_ != State::kQueued; });
-  return state_ == State::kRun;
+  if (state_ == State::kRun) return Status::Ok();
+  if (state_ == State::kThrew) {
+    return Status(ACL_ERROR_RT_AICPU_EXCEPTION,
+                  "stream: a callback that it waited for threw an exception");
+  }
+  return Status(ACL_ERROR_RT_STREAM_NO_CB_REG,
+                "stream: unsubscribed before a callback that it waited for had run");
 }
 
 void ReportQueue::Add(int32_t stream_id) {

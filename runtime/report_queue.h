@@ -22,13 +22,14 @@ class PendingCallback {
   PendingCallback(aclrtCallback function, void* user_data, const Stream* blocked)
       : function_(function), user_data_(user_data), blocked_(blocked) {}
 
+  // Lets what the callback throws pass.
   void Run();
   void Drop();
-  // False if it was dropped.
-  bool WaitUntilRun() const;
+  // 507018: it threw. 107015: it was dropped.
+  Status WaitUntilRun() const;
 
  private:
-  enum class State : uint8_t { kQueued, kRun, kDropped };
+  enum class State : uint8_t { kQueued, kRun, kThrew, kDropped };
   void Finish(State state);
 
   const aclrtCallback function_;

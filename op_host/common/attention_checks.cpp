@@ -28,15 +28,11 @@ Status CheckCacheStrides(const OperandArg& cache, int64_t width) {
   return Status::Ok();
 }
 
-Status SetPages(const OperandArg& cache, const OperandArg& block_table, int64_t page_tokens,
-                int64_t table_columns, CacheGeometry* geometry) {
+Status SetPages(const OperandArg& cache, int64_t page_tokens, int64_t table_columns,
+                CacheGeometry* geometry) {
   if (page_tokens < 1 || page_tokens > kMaxPageTokens) {
     return Refuse(Str(cache.name, ": axis 1 (block size) is ", page_tokens, ", must be in [1, ",
                       kMaxPageTokens, "]"));
-  }
-  if (table_columns > INT32_MAX) {
-    return Refuse(
-        Str(block_table.name, ": axis 1 is ", table_columns, ", must be at most ", INT32_MAX));
   }
   geometry->page_tokens = page_tokens;
   geometry->table_columns = table_columns;
@@ -152,8 +148,7 @@ Status CheckCache(OperandTable* table, const CacheOperand& cache, Layout layout_
   geometry->token_stride = packed ? desc.strides[0] : desc.strides[1];
   geometry->tokens = axes.Of(cache.tokens);
   if (layout_kv != Layout::kPaged) return Status::Ok();
-  return SetPages(operand, table->At(cache.block_table_slot), axes.Of(cache.tokens),
-                  axes.Of(cache.columns), geometry);
+  return SetPages(operand, axes.Of(cache.tokens), axes.Of(cache.columns), geometry);
 }
 
 Status CheckSinks(OperandTable* table, int slot) {

@@ -8,6 +8,10 @@
 
 namespace sfmla {
 
+bool IsCopied(const OperandArg& operand, const OperandUse& use) {
+  return use.used && !use.is_output && !use.strided && !IsContiguous(operand.desc);
+}
+
 int64_t WorkspaceSum::Add(int64_t bytes) {
   const int64_t offset = bytes_;
   bytes_ += AlignUp(bytes, kWorkspaceAlignment);
@@ -25,7 +29,7 @@ void AddOperands(std::span<const OperandArg> args, std::span<const OperandUse> u
     operand.desc = args[i].desc;
     operand.is_output = uses[i].is_output;
     operand.used = uses[i].used;
-    if (uses[i].used && !uses[i].is_output && !uses[i].strided && !IsContiguous(args[i].desc)) {
+    if (IsCopied(args[i], uses[i])) {
       const int64_t bytes = args[i].desc.num_elements() * DataTypeBytes(args[i].desc.dtype);
       launch->copies.push_back({i, static_cast<uint64_t>(workspace->Add(bytes))});
     }

@@ -19,6 +19,9 @@ struct OperandUse {
   bool strided = false;  // the kernel takes the strides as they are
 };
 
+// Whether the kernel gets a contiguous copy of the operand.
+bool IsCopied(const OperandArg& operand, const OperandUse& use);
+
 // Workspace slices in the order they are asked for.
 class WorkspaceSum {
  public:

@@ -11,6 +11,9 @@
 namespace sfmla {
 namespace {
 
+// What INT32 tables, lists and lengths can name.
+constexpr int64_t kMostAlongAxis = INT32_MAX;
+
 std::string AxesText(std::initializer_list<Axis> axes) {
   std::string out;
   for (const Axis axis : axes) out += Str(out.empty() ? "" : ", ", AxisName(axis));
@@ -124,11 +127,12 @@ Status AxisTable::Bind(const OperandArg& operand, std::initializer_list<Axis> ax
   size_t position = 0;
   std::optional<int64_t> elements = 1;
   for (const Axis axis : axes) {
-    if (operand.desc.dims[position] < 0) {
-      return Refuse(Str(operand.name, ": axis ", position, " (", AxisName(axis), ") is ",
-                        operand.desc.dims[position], ", must be at least 0"));
+    const int64_t extent = operand.desc.dims[position];
+    if (extent < 0 || extent > kMostAlongAxis) {
+      return Refuse(Str(operand.name, ": axis ", position, " (", AxisName(axis), ") is ", extent,
+                        ", must be in [0, ", kMostAlongAxis, "]"));
     }
-    elements = CheckedMul(*elements, operand.desc.dims[position]);
+    elements = CheckedMul(*elements, extent);
     if (!elements) {
       return Refuse(Str(operand.name, ": extents ", ExtentsText(operand.desc),
                         " multiply to more than 2^63 elements"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op_host/common/operand_table.h"
 
+#include "base/checked_math.h"
 #include "base/format.h"
 #include "runtime/memory_overlap.h"
 
@@ -37,6 +38,25 @@ Status OperandTable::CheckUsedData() const {
   }
   for (size_t slot = 0; slot < args_.size(); ++slot) {
     if (uses_[slot].used && uses_[slot].is_output) SFMLA_RETURN_IF_ERROR(CheckOwnMemory(slot));
+  }
+  return CheckCopies();
+}
+
+// A view may repeat its elements, so a copy may need far more bytes than the view covers.
+Status OperandTable::CheckCopies() const {
+  constexpr int64_t kMostBytes = int64_t{1} << 47;  // what the addresses of a process name
+  int64_t total = 0;
+  for (size_t slot = 0; slot < args_.size(); ++slot) {
+    if (!IsCopied(args_[slot], uses_[slot])) continue;
+    const TensorDesc& desc = args_[slot].desc;
+    const auto bytes = CheckedMul(desc.num_elements(), DataTypeBytes(desc.dtype));
+    if (bytes && *bytes <= kMostBytes - total) {
+      total += *bytes;
+      continue;
+    }
+    return Refuse(Str(args_[slot].name, ": not contiguous, and a copy of its ", desc.num_elements(),
+                      " elements does not fit into a workspace; all copies of a call take at most ",
+                      kMostBytes, " bytes"));
   }
   return Status::Ok();
 }

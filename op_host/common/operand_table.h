@@ -45,11 +45,13 @@ class OperandTable {
   // INT32 with these axes, if the operand is used.
   Status CheckInt32(int slot, std::initializer_list<Axis> axes);
 
-  // Format and data pointer of every used operand, and that no output shares memory with another.
+  // Format and data pointer of every used operand, that no output shares memory with another, and
+  // that a workspace can hold the contiguous copies.
   Status CheckUsedData() const;
 
  private:
   Status CheckOwnMemory(size_t output) const;
+  Status CheckCopies() const;
 
   std::span<const OperandArg> args_;
   std::span<OperandUse> uses_;

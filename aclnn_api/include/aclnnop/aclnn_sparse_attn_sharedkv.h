@@ -86,7 +86,8 @@ extern "C" {
 //
 // Strides: as for SparseFlashMla. Caches may have any stride of at least 0 on axis 0, of at least
 // 512 on the token axis of a rank-4 view and 1 on the innermost; other inputs may have any strides;
-// outputs must be contiguous and share no element with another tensor of the call.
+// outputs must be contiguous and share no element with another tensor of the call. [here] No axis
+// is longer than 2147483647.
 //
 // 3 Attributes -----------------------------------------------------------------------------------
 //
@@ -143,7 +144,9 @@ extern "C" {
 //           attribute, data not inside a live allocation; phase two: workspace too small,
 //           workspace or an output in the memory of another operand, executor already consumed or
 //           of another operator
-//   361001  phase two: no context on this thread, or a stream of another context
+//   361001  no host memory left; phase two: no context on this thread, or a stream of another one
+//   100000  phase one: an environment variable SFMLA_... holds what it must not
+//   561003  the device has no kernel of this operator    561000  a failure inside the library
 //   507015  from synchronize: a value of section 5    507018  from synchronize: metadata mismatch
 // aclGetRecentErrMsg() then holds one sentence: operand, what was found, what is allowed. After a
 // refusal *workspaceSize is 0 and *executor is NULL.

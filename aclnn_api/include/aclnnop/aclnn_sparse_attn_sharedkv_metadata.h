@@ -37,7 +37,7 @@ extern "C" {
 // 2 Tensors --------------------------------------------------------------------------------------
 //
 // All INT32. Optional means NULL or zero elements; both mean absent. Any strides. metadata shares
-// no element with another tensor.
+// no element with another tensor. No axis is longer than 2147483647 [here].
 //
 //   name             shape                           when it is required
 //   cuSeqLensQ       (B+1)  prefix sums, rows        layoutQ TND
@@ -98,7 +98,9 @@ extern "C" {
 //           executor already consumed or of another operator
 //   561103  phase one: NULL workspaceSize or executor
 //   161001  phase two: NULL executor, or NULL workspace when one is needed
-//   361001  phase two: no context on this thread, or a stream of another context
+//   361001  no host memory left; phase two: no context on this thread, or a stream of another one
+//   100000  phase one: an environment variable SFMLA_... holds what it must not
+//   561003  the device has no kernel of this operator    561000  a failure inside the library
 //   507018  from synchronize: a value of section 5
 // aclGetRecentErrMsg() then holds one sentence: operand, what was found, what is allowed. After a
 // refusal *workspaceSize is 0 and *executor is NULL.

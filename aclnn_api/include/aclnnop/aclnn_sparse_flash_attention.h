@@ -96,9 +96,10 @@ extern "C" {
 // Strides: any, for inputs. key, value and keyRope are read in place if the stride is at least 0 on
 // axis 0, at least their width on the token axis of a rank-4 view, and 1 on the innermost; other
 // views, and other inputs that are not contiguous, are copied in stream order into the workspace.
-// Outputs must be contiguous and share no element with another tensor of the call; phase one
-// compares the addresses it sees. [here] Data addresses are multiples of the element size, nothing
-// more. Offsets are 64 bits wide: a cache may exceed 2^31 elements. Format ND.
+// Outputs must be contiguous and share no element with another tensor of the call, nor with the
+// workspace; each phase compares the addresses it sees. [here] Data addresses are multiples of the
+// element size, nothing more. No axis is longer than 2147483647, and all copies together take at
+// most 2^47 bytes; offsets are 64 bits wide: a cache may exceed 2^31 elements. Format ND.
 //
 // 3 Attributes -----------------------------------------------------------------------------------
 //
@@ -142,7 +143,9 @@ extern "C" {
 //           layout pair, data not inside a live allocation; phase two: workspace too small,
 //           workspace or an output in the memory of another operand, executor already consumed or
 //           of another operator
-//   361001  phase two: no context on this thread, or a stream of another context
+//   361001  no host memory left; phase two: no context on this thread, or a stream of another one
+//   100000  phase one: an environment variable SFMLA_... holds what it must not
+//   561003  the device has no kernel of this operator    561000  a failure inside the library
 //   507015  from synchronize: a value of section 5
 // aclGetRecentErrMsg() then holds one sentence: operand, what was found, what is allowed. After a
 // refusal *workspaceSize is 0 and *executor is NULL.

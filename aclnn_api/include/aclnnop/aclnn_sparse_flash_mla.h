@@ -109,9 +109,10 @@ extern "C" {
 // Strides, in elements: the caches may have any stride of at least 0 on axis 0, of at least 512 on
 // the token axis of a rank-4 view, 1 on the innermost, and any view offset; overlapping views may
 // be read. Other inputs may have any strides: they are copied in stream order into the workspace.
-// Outputs must be contiguous and share no element with another tensor of the call; phase one
-// compares the addresses it sees. [here] Data addresses are multiples of the element size, nothing
-// more. Offsets are 64 bits wide: a cache may exceed 2^31 elements. Format ND.
+// Outputs must be contiguous and share no element with another tensor of the call, nor with the
+// workspace; each phase compares the addresses it sees. [here] Data addresses are multiples of the
+// element size, nothing more. No axis is longer than 2147483647, and all copies together take at
+// most 2^47 bytes; offsets are 64 bits wide: a cache may exceed 2^31 elements. Format ND.
 //
 // 3 Attributes -----------------------------------------------------------------------------------
 //
@@ -170,7 +171,9 @@ extern "C" {
 //           pair, data not inside a live allocation; phase two: workspace too small,
 //           workspace or an output in the memory of another operand, executor already consumed or
 //           of another operator
-//   361001  phase two: no context on this thread, or a stream of another context
+//   361001  no host memory left; phase two: no context on this thread, or a stream of another one
+//   100000  phase one: an environment variable SFMLA_... holds what it must not
+//   561003  the device has no kernel of this operator    561000  a failure inside the library
 //   507015  from synchronize: a value of section 5    507018  from synchronize: metadata mismatch
 // aclGetRecentErrMsg() then holds one sentence: operand, what was found, what is allowed. After a
 // refusal *workspaceSize is 0 and *executor is NULL.

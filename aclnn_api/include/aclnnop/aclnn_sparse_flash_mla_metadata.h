@@ -42,8 +42,8 @@ extern "C" {
 // 2 Tensors --------------------------------------------------------------------------------------
 //
 // All INT32. Optional means NULL or zero elements; both mean absent. Any strides. metaData shares
-// no element with another tensor. Letters: B requests, S1 and T1 query rows per request and in
-// total.
+// no element with another tensor. No axis is longer than 2147483647 [here]. Letters: B requests, S1
+// and T1 query rows per request and in total.
 //
 //   name             shape                          when it is required
 //   cuSeqlensQ       (B+1)  prefix sums, rows       layoutQ TND
@@ -100,7 +100,7 @@ extern "C" {
 //   query rows       of all requests together: at most 67108864 (2^26); a larger sum is junk [here]
 //   seqused          0 <= value <= maxSeqlen (BSND) or the difference of prefix sums (TND)
 //   cmpResidualKv    0 <= value < cmpRatio, when it counts
-//   top-k lengths    >= 0, when they count
+//   top-k lengths    >= 0, when they count; with TND one for each query row in use
 //
 // 6 Errors ---------------------------------------------------------------------------------------
 //
@@ -109,7 +109,9 @@ extern "C" {
 //           already consumed or of another operator
 //   561103  phase one: NULL workspaceSize or executor
 //   161001  phase two: NULL executor, or NULL workspace when one is needed
-//   361001  phase two: no context on this thread, or a stream of another context
+//   361001  no host memory left; phase two: no context on this thread, or a stream of another one
+//   100000  phase one: an environment variable SFMLA_... holds what it must not
+//   561003  the device has no kernel of this operator    561000  a failure inside the library
 //   507018  from synchronize: a value of section 5
 // aclGetRecentErrMsg() then holds one sentence: operand, what was found, what is allowed. After a
 // refusal *workspaceSize is 0 and *executor is NULL.

@@ -67,7 +67,8 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFu
 // Hands fn(userData) to the subscribed thread when the stream gets there. ACL_CALLBACK_BLOCK: the
 // stream waits until it has run; ACL_CALLBACK_NO_BLOCK: it goes on. 107015: nobody is subscribed;
 // the same as an error of the stream if nobody is any more when the stream gets there. 207000: the
-// stream is captured.
+// stream is captured. An fn that throws: 500000 for the thread that ran it, and 507018 as an error
+// of a stream that waits.
 ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void* userData,
                                                  aclrtCallbackBlockType blockType,
                                                  aclrtStream stream);

@@ -62,7 +62,8 @@ TEST_CASE("child: configured" * doctest::skip()) {
 
 TEST_CASE("a configuration file must be readable JSON with values that mean something") {
   CheckRefusal(aclInit("/no/such/file.json"), ACL_ERROR_INVALID_FILE, {"/no/such/file.json"});
-  for (const char* text : {"", "{", "{\"a\":}", "[1,]", "{} {}", "nonsense", "{\"a\" 1}"}) {
+  for (const char* text : {"", "{", "{\"a\":}", "[1,]", "{} {}", "nonsense", "{\"a\" 1}", "1abc",
+                           "-", "-..", "01", "1.", ".5", "1e", "1e+", "+1", "1.5.2", "0x1", "-a"}) {
     INFO(text);
     CHECK(ParseInitConfig(text).status().code() == ACL_ERROR_PARSE_FILE);
   }
@@ -73,8 +74,8 @@ TEST_CASE("a configuration file must be readable JSON with values that mean some
 }
 
 TEST_CASE("other keys of a configuration are left alone") {
-  const auto config =
-      ParseInitConfig(R"( {"dump": {"list": [1, -2.5e3, {"deep": [true, null]}], "s": "a\"b"}} )");
+  const auto config = ParseInitConfig(
+      R"( {"dump": {"list": [1, -2.5e3, 10E+2, {"deep": [true, null]}], "s": "a\"b"}, "n": -0.5} )");
   REQUIRE(config.ok());
   CHECK(config.value() == InitConfig());
 }

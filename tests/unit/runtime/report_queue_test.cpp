@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 
 #include "runtime_fixture.h"
@@ -38,6 +39,22 @@ TEST_CASE_FIXTURE(OnDevice,
   CHECK(aclrtProcessReport(-1) == ACL_SUCCESS);
   CHECK(after == 1);
   CheckRefusal(aclrtProcessReport(5), ACL_ERROR_RT_REPORT_TIMEOUT, {"timeout"});
+  CHECK(aclrtUnSubscribeReport(Self(), stream.handle) == ACL_SUCCESS);
+}
+
+TEST_CASE_FIXTURE(OnDevice, "a callback that throws is an error of both threads, which go on") {
+  OwnedStream stream;
+  std::atomic<int> calls{0};
+  const auto throws = [](void*) { throw std::runtime_error("out of tune"); };
+  CHECK(aclrtSubscribeReport(Self(), stream.handle) == ACL_SUCCESS);
+  CHECK(aclrtLaunchCallback(throws, nullptr, ACL_CALLBACK_BLOCK, stream.handle) == ACL_SUCCESS);
+  CheckRefusal(aclrtProcessReport(1000), ACL_ERROR_INTERNAL_ERROR, {"out of tune"});
+  CheckRefusal(aclrtSynchronizeStream(stream.handle), ACL_ERROR_RT_AICPU_EXCEPTION,
+               {"callback", "exception"});
+  CHECK(aclrtLaunchCallback(&AddOne, &calls, ACL_CALLBACK_BLOCK, stream.handle) == ACL_SUCCESS);
+  CHECK(aclrtProcessReport(1000) == ACL_SUCCESS);
+  CHECK(aclrtSynchronizeStream(stream.handle) == ACL_SUCCESS);
+  CHECK(calls == 1);
   CHECK(aclrtUnSubscribeReport(Self(), stream.handle) == ACL_SUCCESS);
 }
 

@@ -56,6 +56,28 @@ TEST_CASE_FIXTURE(ScaleCase, "a task group takes new arguments for its operators
                {"handle", "destroyed"});
 }
 
+TEST_CASE_FIXTURE(ScaleCase, "updates that follow each other without a wait all take effect") {
+  OwnedStream stream;
+  OwnedStream updates;
+  aclrtTaskGrp group = nullptr;
+  CHECK(aclmdlRICaptureBegin(stream.handle, kGlobal) == ACL_SUCCESS);
+  CHECK(aclmdlRICaptureTaskGrpBegin(stream.handle) == ACL_SUCCESS);
+  CHECK(Run(NewExecutor(MakeLaunch()), stream.handle) == ACLNN_SUCCESS);
+  CHECK(aclmdlRICaptureTaskGrpEnd(stream.handle, &group) == ACL_SUCCESS);
+  aclmdlRI graph = EndOf(stream.handle);
+  for (int i = 1; i <= 200; ++i) {
+    int32_t* from = i % 2 == 0 ? other : in;
+    CHECK(aclSetRawTensorAddr(in_tensor, from) == ACLNN_SUCCESS);
+    CHECK(aclmdlRICaptureTaskUpdateBegin(updates.handle, group) == ACL_SUCCESS);
+    CHECK(Run(NewExecutor(MakeLaunch()), updates.handle) == ACLNN_SUCCESS);
+    CHECK(aclmdlRICaptureTaskUpdateEnd(updates.handle) == ACL_SUCCESS);
+  }
+  CHECK(aclrtSynchronizeStream(updates.handle) == ACL_SUCCESS);
+  Replay(graph, stream.handle);
+  CheckScaled(other);
+  CHECK(aclmdlRIDestroy(graph) == ACL_SUCCESS);
+}
+
 TEST_CASE_FIXTURE(OnDevice, "an open task group ends the capture in failure") {
   OwnedStream stream;
   CHECK(aclmdlRICaptureBegin(stream.handle, kGlobal) == ACL_SUCCESS);

@@ -136,17 +136,44 @@ TEST_CASE("check: dtypes, ranks, extents") {
   CheckRefused([](Call& c) { c.Replace(kAttnOut, ACL_BF16, {5, 64, 512}); }, kInvalid,
                "attn_out: axis 0 (T1) is 5, must be 6 as in q");
   CheckRefused([](Call& c) { c[kQ].desc.dims[0] = -6; }, kInvalid,
-               "q: axis 0 (T1) is -6, must be at least 0");
+               "q: axis 0 (T1) is -6, must be in [0, 2147483647]");
   CheckRefused([](Call& c) { c[kQ].desc.format = ACL_FORMAT_FRACTAL_NZ; }, kInvalid,
                "q: format 29, must be ACL_FORMAT_ND (2)");
 }
 
-TEST_CASE("check: extents beyond 64 bits") {
-  CheckRefused(
-      [](Call& c) { c[kOriKv].desc.dims[0] = INT64_MAX / 4; }, kInvalid,
-      "ori_kv: extents (2305843009213693951, 128, 1, 512) multiply to more than 2^63 elements");
+TEST_CASE("check: extents beyond what INT32 can name, elements beyond 64 bits") {
+  CheckRefused([](Call& c) { c[kOriKv].desc.dims[0] = int64_t{1} << 31; }, kInvalid,
+               "ori_kv: axis 0 (pages) is 2147483648, must be in [0, 2147483647]");
   CheckRefused([](Call& c) { c[kQ].desc.dims = {INT64_MAX, 64, 512}; }, kInvalid,
-               "q: extents (9223372036854775807, 64, 512) multiply to more than 2^63 elements");
+               "q: axis 0 (T1) is 9223372036854775807, must be in [0, 2147483647]");
+  CheckRefused(
+      [](Call& c) { c[kOriKv].desc.dims = {INT32_MAX, INT32_MAX, 1, 512}; }, kInvalid,
+      "ori_kv: extents (2147483647, 2147483647, 1, 512) multiply to more than 2^63 elements");
+}
+
+// Lists of `rows` x `width` entries, every one of which is the same element.
+void RepeatLists(Call* call, int64_t rows, int64_t width) {
+  for (const Slot slot : {kQ, kAttnOut}) call->Replace(slot, ACL_BF16, {rows, 64, 512});
+  for (const Slot slot : {kOriSparseIndices, kCmpSparseIndices}) {
+    call->Replace(slot, ACL_INT32, {rows, 1, width});
+    (*call)[slot].desc.strides = {0, 0, 0};
+  }
+  call->Replace(kOriTopkLength, ACL_INT32, {rows, 1});
+  call->Replace(kCmpTopkLength, ACL_INT32, {rows, 1});
+}
+
+TEST_CASE("check: contiguous copies that no workspace can hold") {
+  constexpr int64_t kRows = int64_t{1} << 20;
+  CheckAccepted([](Call& c) { RepeatLists(&c, kRows, int64_t{1} << 24); });
+  CheckRefused([](Call& c) { RepeatLists(&c, kRows, INT32_MAX); }, kInvalid,
+               "ori_sparse_indices: not contiguous, and a copy of its 2251799812636672 elements "
+               "does not fit into a workspace; all copies of a call take at most 140737488355328 "
+               "bytes");
+  // One of them would fit.
+  CheckRefused([](Call& c) { RepeatLists(&c, kRows, int64_t{3} << 23); }, kInvalid,
+               "cmp_sparse_indices: not contiguous, and a copy of its 26388279066624 elements "
+               "does not fit into a workspace; all copies of a call take at most 140737488355328 "
+               "bytes");
 }
 
 TEST_CASE("check: presence follows layout and mode") {

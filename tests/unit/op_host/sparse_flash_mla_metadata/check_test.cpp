@@ -155,6 +155,14 @@ TEST_CASE("planner check: tensors") {
         c.Replace(kOriTopkLength, ACL_INT32, {2, 7, 1});
       },
       "ori_topk_length: axis 1 (S1) is 7, must be 3 as max_seqlen_q");
+  CheckRefused(
+      [](PlannerCall& c) {
+        c.ori_topk = 4;
+        c.Replace(kOriTopkLength, ACL_INT32, {int64_t{1} << 62, 1});
+      },
+      "ori_topk_length: axis 0 (T1) is 4611686018427387904, must be in [0, 2147483647]");
+  CheckRefused([](PlannerCall& c) { c.Replace(kCuSeqlensQ, ACL_INT32, {int64_t{1} << 32}); },
+               "cu_seqlens_q: axis 0 (B+1) is 4294967296, must be in [0, 2147483647]");
 }
 
 TEST_CASE("planner check: zero-element tensors are absent, unused ones are ignored") {
