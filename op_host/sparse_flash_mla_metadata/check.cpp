@@ -172,9 +172,10 @@ Status Checker::SetExtents() {
   const auto extent_of = [](int64_t max_seqlen, bool bounded) {
     return bounded && max_seqlen > 0 ? std::min(max_seqlen, kUnknownExtent) : kUnknownExtent;
   };
-  const auto needs = [](const char* name, const char* layout, const char* instead) {
-    return Refuse(
-        Str(name, ": 0, must be at least 1 with ", layout, " BSND when ", instead, " is absent"));
+  const auto needs = [](const char* name, const char* layout, const char* instead,
+                        const char* cache = "") {
+    return Refuse(Str(name, ": 0, must be at least 1 with ", layout, " BSND when ", instead,
+                      " is absent", cache));
   };
   const AttentionRules& rules = problem_.rules;
   const bool batched_kv = LayoutKv() == Layout::kBsnd;
@@ -183,10 +184,10 @@ Status Checker::SetExtents() {
     SFMLA_RETURN_IF_ERROR(CheckPlannedRows(problem_.batch, args_.max_seqlen_q));
   }
   if (rules.has_ori && batched_kv && args_.max_seqlen_ori_kv == 0 && !table_.Used(kSequsedOriKv)) {
-    return needs("max_seqlen_ori_kv", "layout_kv", "seqused_ori_kv");
+    return needs("max_seqlen_ori_kv", "layout_kv", "seqused_ori_kv", " and has_ori_kv true");
   }
   if (rules.has_cmp && batched_kv && args_.max_seqlen_cmp_kv == 0 && !table_.Used(kSequsedCmpKv)) {
-    return needs("max_seqlen_cmp_kv", "layout_kv", "seqused_cmp_kv");
+    return needs("max_seqlen_cmp_kv", "layout_kv", "seqused_cmp_kv", " and has_cmp_kv true");
   }
   const int64_t rows_per_request = axes().Of(Axis::kS1);
   problem_.query_extent = extent_of(rows_per_request, !IsTndQuery());

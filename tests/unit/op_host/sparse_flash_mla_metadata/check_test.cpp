@@ -135,6 +135,21 @@ TEST_CASE("planner check: presence") {
   CheckRefused(
       [](PlannerCall& c) {
         c.MakeBatched();
+        c.max_seqlen_ori_kv = 0;
+      },
+      "max_seqlen_ori_kv: 0, must be at least 1 with layout_kv BSND when seqused_ori_kv is absent "
+      "and has_ori_kv true");
+  CheckRefused(
+      [](PlannerCall& c) {
+        c.MakeBatched();
+        c.has_cmp_kv = true;
+        c.Replace(kCmpResidualKv, ACL_INT32, {2});
+      },
+      "max_seqlen_cmp_kv: 0, must be at least 1 with layout_kv BSND when seqused_cmp_kv is absent "
+      "and has_cmp_kv true");
+  CheckRefused(
+      [](PlannerCall& c) {
+        c.MakeBatched();
         c.batch_size = 0;
       },
       "batch_size: 0, must be at least 1 with layout_q BSND when no seqused tensor tells the "
