@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cann/bridge/sparse_flash_mla.h"
 
+#include <cassert>
 #include <cstring>
 
 #include "cann/bridge/call_parts.h"
@@ -46,14 +47,13 @@ Refusal PlanCall(const SparseFlashMlaCall& call, int64_t groups, SparseFlashMlaP
   if (problem->query_rows == 0) {
     return RefusalOf(Refuse("q: no query rows, a launch must have at least one"));
   }
-  // A host without threads: what remains of its plan is what does not depend on the device.
-  const AttentionTarget no_threads{0, 1, kDeviceTileTokens};
-  const Launch launch = PlanSparseFlashMla(args, problem.value(), no_threads);
-  AttentionTiling& host = plan->tiling.call;
-  std::memcpy(&host, launch.tiling.data(), sizeof(host));
-  const int64_t split_slots = host.workspace.split_slots;
-  host.workspace = AttentionWorkspace();
-  plan->tiling.workspace = PlanDeviceWorkspace(host.rules, groups, split_slots, 0);
+  AttentionTarget target;
+  target.block_tokens = kDeviceTileTokens;
+  target.device_groups = groups;
+  const Launch launch = PlanSparseFlashMla(args, problem.value(), target);
+  assert(launch.copies.empty());  // the framework has made what must be contiguous so
+  static_assert(sizeof(plan->tiling) == sizeof(AttentionDeviceTiling));
+  std::memcpy(&plan->tiling, launch.tiling.data(), sizeof(plan->tiling));
   plan->tiling_key = problem->is_bfloat16 ? kBfloat16TilingKey : kFloat16TilingKey;
   return {};
 }

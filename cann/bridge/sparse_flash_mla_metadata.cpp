@@ -7,6 +7,7 @@
 #include "cann/sparse_flash_mla_metadata/signature.h"
 #include "op_host/sparse_flash_mla_metadata/check.h"
 #include "op_host/sparse_flash_mla_metadata/tiling.h"
+#include "op_kernel/sparse_flash_mla_metadata/operand_names.h"
 #include "op_kernel/common/device_tiling.h"
 
 namespace sfmla::cann {
@@ -15,7 +16,7 @@ namespace {
 SparseFlashMlaMetadataArgs ArgsOf(const SparseFlashMlaMetadataCall& call) {
   SparseFlashMlaMetadataArgs out;
   for (size_t slot = 0; slot < call.operands.size(); ++slot) {
-    out.operands[slot] = OperandOf(kMetadataOperandNames[slot], call.operands[slot]);
+    out.operands[slot] = OperandOf(kSparseFlashMlaMetadataOperandNames[slot], call.operands[slot]);
   }
   out.num_heads_q = call.num_heads_q;
   out.num_heads_kv = call.num_heads_kv;

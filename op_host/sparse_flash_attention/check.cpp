@@ -211,6 +211,7 @@ Status Checker::Check(const ProductRules& product) {
   SFMLA_RETURN_IF_ERROR(CheckKv());
   SFMLA_RETURN_IF_ERROR(CheckSinksAndOutputs());
   SFMLA_RETURN_IF_ERROR(CheckSparseFlashProduct(product, args_, problem_));
+  // Of the caller's own operands: in table_ those that will be copied have contiguous strides.
   return OperandTable(args_.operands, problem_.uses).CheckUsedData();
 }
 

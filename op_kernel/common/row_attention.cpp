@@ -78,15 +78,15 @@ void RowAttention::BeginRow(const AttentionRow& row) const {
 }
 
 // What is needed when the last tile is done, the query first, as far as `rows` has room to list it.
-NextRows RowAttention::RowsAfter(const AttentionRow& row, TileRows* rows) const {
+NextRows RowAttention::RowsAfter(const AttentionRow& row, RowAddresses* rows) const {
   int count = 0;
   for (const uint16_t* first : {row.next_q, row.result}) {
     if (first == nullptr) continue;
     for (int head = 0; head < heads_ && count < kMaxTileKeys; ++head) {
-      rows->key[count++] = first + head * kHeadDim;
+      (*rows)[static_cast<size_t>(count++)] = first + head * kHeadDim;
     }
   }
-  return {rows->key, nullptr, nullptr, count};
+  return {rows->data(), nullptr, nullptr, count};
 }
 
 void RowAttention::RunTile(const TileRows& tile, bool separate_values, const NextRows& next,
@@ -129,6 +129,7 @@ void RowAttention::RunChunk(const AttentionRow& row, int64_t chunk, const Partia
 
   // Two tiles of addresses: while one is computed with, the rows of the other are fetched.
   TileRows tiles[2];
+  RowAddresses after;
   int side = 0;
   const auto next_tile = [&]() -> TileRows& {
     TileRows& rows = tiles[side];
@@ -145,7 +146,7 @@ void RowAttention::RunChunk(const AttentionRow& row, int64_t chunk, const Partia
     TileRows& next = next_tile();
     // A list that ends chunks before the row does has nothing asked for, which costs time only.
     const NextRows wanted = next.count == 0 && chunk + 1 == row.blocks.chunks()
-                                ? RowsAfter(row, &next)
+                                ? RowsAfter(row, &after)
                                 : NextRows{next.key, shape_.has_rope ? next.rope : nullptr,
                                            separate_values ? next.value : nullptr, next.count};
     RunTile(*tile, separate_values, wanted, first, result);

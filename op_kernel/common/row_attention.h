@@ -6,6 +6,7 @@
 // chunks are cut by the row's own candidates, so the bits of a row depend on nothing but the row.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "op_kernel/arch/cpu/tile_kernels.h"
@@ -99,7 +100,10 @@ class RowAttention {
               const RowStatistics& statistics) const;
 
  private:
-  NextRows RowsAfter(const AttentionRow& row, TileRows* rows) const;
+  // Addresses that stand behind a NextRows.
+  using RowAddresses = std::array<const uint16_t*, kMaxTileKeys>;
+
+  NextRows RowsAfter(const AttentionRow& row, RowAddresses* rows) const;
   void RunTile(const TileRows& tile, bool separate_values, const NextRows& next, bool first,
                const PartialResult& result) const;
   void FinishEmptyRow(const float* sinks, uint16_t* out, const RowStatistics& statistics) const;
