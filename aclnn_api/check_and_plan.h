@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/status.h"
-#include "op_host/common/attention_workspace.h"
+#include "op_host/common/attention_tiling.h"
 #include "op_host/common/product_rules.h"
 
 namespace sfmla {

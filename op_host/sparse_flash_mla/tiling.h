@@ -2,7 +2,7 @@
 // Problem -> Launch. Pure: the same problem on the same device gives the same bytes.
 #pragma once
 
-#include "op_host/common/attention_workspace.h"
+#include "op_host/common/attention_tiling.h"
 #include "op_host/sparse_flash_mla/args.h"
 #include "op_host/sparse_flash_mla/problem.h"
 

@@ -2,8 +2,8 @@
 #include "op_kernel/sparse_attn_sharedkv/cpu_kernel.h"
 
 #include "base/format.h"
+#include "op_kernel/arch/cpu/attention_operands.h"
 #include "op_kernel/common/call_digest.h"
-#include "op_kernel/common/shared_kv_operands.h"
 #include "op_kernel/sparse_attn_sharedkv/operand_names.h"
 #include "op_kernel/sparse_attn_sharedkv/tiling_data.h"
 #include "op_kernel/sparse_attn_sharedkv_metadata/metadata_layout.h"

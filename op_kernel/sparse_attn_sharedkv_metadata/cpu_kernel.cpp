@@ -3,8 +3,8 @@
 
 #include <cstring>
 
+#include "op_kernel/common/length_operands.h"
 #include "op_kernel/common/schedule.h"
-#include "op_kernel/common/shared_kv_operands.h"
 #include "op_kernel/sparse_attn_sharedkv_metadata/partition.h"
 #include "op_kernel/sparse_attn_sharedkv_metadata/shared_lengths.h"
 #include "op_kernel/sparse_attn_sharedkv_metadata/tiling_data.h"

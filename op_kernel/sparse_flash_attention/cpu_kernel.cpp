@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op_kernel/sparse_flash_attention/cpu_kernel.h"
 
-#include "op_kernel/common/shared_kv_operands.h"
+#include "op_kernel/arch/cpu/attention_operands.h"
 #include "op_kernel/sparse_flash_attention/operand_names.h"
 #include "op_kernel/sparse_flash_attention/tiling_data.h"
 

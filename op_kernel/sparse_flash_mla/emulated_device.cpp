@@ -9,7 +9,6 @@
 #include "base/format.h"
 #include "base/settings.h"
 #include "op_kernel/arch/dav_2201/limits.h"
-#include "op_kernel/common/attention_operands.h"
 #include "op_kernel/common/device_tiling.h"
 #include "op_kernel/sparse_flash_mla/emulated_kernel.h"
 #include "op_kernel/sparse_flash_mla/length_operands.h"

@@ -2,7 +2,7 @@
 // The length tensors of SparseFlashMla, from its operands.
 #pragma once
 
-#include "op_kernel/common/shared_kv_operands.h"
+#include "op_kernel/common/length_operands.h"
 #include "op_kernel/sparse_flash_mla/tiling_data.h"
 
 namespace sfmla {

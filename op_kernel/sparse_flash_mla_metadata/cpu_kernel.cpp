@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/format.h"
+#include "op_kernel/common/length_operands.h"
 #include "op_kernel/common/schedule.h"
-#include "op_kernel/common/shared_kv_operands.h"
 #include "op_kernel/sparse_flash_mla_metadata/check_metadata.h"
 #include "op_kernel/sparse_flash_mla_metadata/tiling_data.h"
 

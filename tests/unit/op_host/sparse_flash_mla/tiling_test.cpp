@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "op_host/sparse_flash_mla/check.h"
-#include "op_kernel/common/row_attention.h"
+#include "op_kernel/arch/cpu/row_attention.h"
 #include "unit/op_host/call_builder.h"
 
 namespace sfmla {

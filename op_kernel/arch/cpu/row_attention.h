@@ -9,8 +9,8 @@
 #include <array>
 #include <cstdint>
 
+#include "op_kernel/arch/cpu/kv_source.h"
 #include "op_kernel/arch/cpu/tile_kernels.h"
-#include "op_kernel/common/kv_source.h"
 
 namespace sfmla {
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 
 #include "base/status.h"
+#include "op_kernel/arch/cpu/row_attention.h"
 #include "op_kernel/common/attention_call.h"
 #include "op_kernel/common/cache_geometry.h"
 #include "op_kernel/common/length_tensors.h"
-#include "op_kernel/common/row_attention.h"
 #include "op_kernel/common/schedule_words.h"
 #include "op_kernel/common/workspace_layout.h"
 

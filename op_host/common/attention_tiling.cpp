@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op_host/common/attention_workspace.h"
+#include "op_host/common/attention_tiling.h"
 
 #include <algorithm>
 
 #include "base/checked_math.h"
 #include "base/thread_pool.h"
+#include "op_kernel/arch/cpu/row_attention.h"
 #include "op_kernel/arch/cpu/tile_kernels.h"
 #include "op_kernel/common/attention_tiling.h"
 #include "op_kernel/common/device_tiling.h"
-#include "op_kernel/common/row_attention.h"
 #include "op_kernel/common/schedule.h"
 #include "runtime/device.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op_kernel/common/attention_kernel.h"
+#include "op_kernel/arch/cpu/attention_kernel.h"
 
 #include <algorithm>
 #include <atomic>

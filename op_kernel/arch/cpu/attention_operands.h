@@ -1,35 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands that the operators of the family have in common, by the slots each says.
+// KernelCall -> AttentionCall: what an attention operator says in the same way as the others. Which
+// tensor lies in which slot is its own.
 #pragma once
 
-#include "op_kernel/common/attention_operands.h"
+#include "op_kernel/arch/cpu/attention_kernel.h"
+#include "op_kernel/common/attention_tiling.h"
+#include "op_kernel/common/kernel_operands.h"
+#include "op_kernel/common/length_operands.h"
 
 namespace sfmla {
 
-inline constexpr int kNoSlot = -1;
-
-struct LengthSlots {
-  int cu_seqlens_q = kNoSlot;
-  int cu_seqlens_ori_kv = kNoSlot;
-  int cu_seqlens_cmp_kv = kNoSlot;
-  int seqused_q = kNoSlot;
-  int seqused_ori_kv = kNoSlot;
-  int seqused_cmp_kv = kNoSlot;
-  int cmp_residual_kv = kNoSlot;
-};
-
-inline void SetLengths(const KernelOperands& operands, const LengthSlots& slots,
-                       LengthTensors* out) {
-  const auto integers = [&](int slot) {
-    return slot == kNoSlot ? nullptr : operands.Integers(slot);
-  };
-  out->cu_seqlens_q = integers(slots.cu_seqlens_q);
-  out->cu_seqlens_ori_kv = integers(slots.cu_seqlens_ori_kv);
-  out->cu_seqlens_cmp_kv = integers(slots.cu_seqlens_cmp_kv);
-  out->seqused_q = integers(slots.seqused_q);
-  out->seqused_ori_kv = integers(slots.seqused_ori_kv);
-  out->seqused_cmp_kv = integers(slots.seqused_cmp_kv);
-  out->cmp_residual_kv = integers(slots.cmp_residual_kv);
+// Everything but tensors and names.
+inline AttentionCall AttentionCallOf(const AttentionTiling& tiling, const KernelCall& call) {
+  AttentionCall out;
+  out.rules = tiling.rules;
+  out.type = tiling.is_bfloat16 ? ElementType::kBfloat16 : ElementType::kFloat16;
+  out.softmax_scale = tiling.softmax_scale;
+  out.block_tokens = tiling.block_tokens;
+  out.query_rows = tiling.query_rows;
+  out.lengths = LengthTensorsOf(tiling);
+  out.ori.geometry = tiling.ori;
+  out.cmp.geometry = tiling.cmp;
+  out.ori_rope.geometry = tiling.ori_rope;
+  out.ori_value.geometry = tiling.ori_value;
+  out.layout = tiling.workspace;
+  out.workspace = call.workspace;
+  return out;
 }
 
 // A cache whose tokens are keys and values, and what selects some of them.

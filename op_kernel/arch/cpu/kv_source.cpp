@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op_kernel/common/kv_source.h"
+#include "op_kernel/arch/cpu/kv_source.h"
 
 #include <algorithm>
 

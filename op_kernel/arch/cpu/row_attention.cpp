@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op_kernel/common/row_attention.h"
+#include "op_kernel/arch/cpu/row_attention.h"
 
 #include <algorithm>
 #include <cmath>
