@@ -2,6 +2,8 @@
 // Str("q: rank ", 3, ", must be ", 4): the one way error sentences are put together.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <sstream>
 #include <string>
 
@@ -13,6 +15,13 @@ std::string Str(const Parts&... parts) {
   out.precision(9);
   (out << ... << parts);
   return out.str();
+}
+
+// "(2, 64, 512)"
+inline std::string ListText(std::span<const int64_t> values) {
+  std::string out;
+  for (const int64_t value : values) out += Str(out.empty() ? "" : ", ", value);
+  return Str("(", out, ")");
 }
 
 }  // namespace sfmla

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/fork.h"
@@ -68,16 +69,17 @@ std::optional<uint64_t> ParseBytes(std::string text) {
   return *value << shift;
 }
 
-Status ReadRules(const char* text, Settings* out) {
+Status ReadName(const char* variable, const char* text, std::span<const std::string_view> names,
+                std::string* out) {
   std::string allowed;
-  for (const std::string_view name : kRuleNames) {
+  for (const std::string_view name : names) {
     if (name == text) {
-      out->rules = text;
+      *out = text;
       return Status::Ok();
     }
     allowed += Str(allowed.empty() ? "" : ", ", name);
   }
-  return BadSetting("SFMLA_RULES", text, Str("one of ", allowed));
+  return BadSetting(variable, text, Str("one of ", allowed));
 }
 
 Status ReadCheck(const char* text, Settings* out) {
@@ -129,7 +131,7 @@ Status ReadDevice(const char* (*get)(const char* name), Settings* out) {
   const bool emulated = out->device != DeviceKind::kCpu;
   if (emulated) out->rules = "ascend910b";
   if (const char* text = get("SFMLA_RULES")) {
-    SFMLA_RETURN_IF_ERROR(ReadRules(text, out));
+    SFMLA_RETURN_IF_ERROR(ReadName("SFMLA_RULES", text, kRuleNames, &out->rules));
     if (emulated && out->rules != "ascend910b") {
       return BadSetting("SFMLA_RULES", text, "ascend910b with SFMLA_DEVICE=ascend910b");
     }
@@ -179,8 +181,7 @@ Result<Settings> ParseSettings(const char* (*get)(const char* name)) {
   if (const char* text = get("SFMLA_CHECK")) SFMLA_RETURN_IF_ERROR(ReadCheck(text, &out));
   SFMLA_RETURN_IF_ERROR(ReadDevice(get, &out));
   if (const char* text = get("SFMLA_ISA")) {
-    if (*text == '\0') return BadSetting("SFMLA_ISA", text, "the name of an instruction set");
-    out.isa = text;
+    SFMLA_RETURN_IF_ERROR(ReadName("SFMLA_ISA", text, kIsaNames, &out.isa));
   }
   if (const char* text = get("SFMLA_DEVICE_MEMORY")) {
     const std::optional<uint64_t> value = ParseBytes(text);

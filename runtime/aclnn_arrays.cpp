@@ -38,11 +38,19 @@ auto& g_bool_arrays = *new HandleTable<Array<bool>>(HandleKind::kBoolArray);
 auto& g_tensor_lists = *new HandleTable<List<aclTensor>>(HandleKind::kTensorList);
 auto& g_scalar_lists = *new HandleTable<List<aclScalar>>(HandleKind::kScalarList);
 
+constexpr uint64_t kMostValues = INT32_MAX;
+
+Status CheckSize(const void* value, uint64_t size) {
+  if (value == nullptr || size <= kMostValues) return Status::Ok();
+  return Status(ACLNN_ERR_PARAM_INVALID, Str("size: ", size, ", must be at most ", kMostValues));
+}
+
 template <typename Handle, typename Value>
 Handle* CreateArray(const char* api, HandleTable<Array<Value>>& table, const Value* value,
                     uint64_t size) {
   Handle* out = nullptr;
-  AclnnCall(api, [&] {
+  AclnnCall(api, [&]() -> Status {
+    SFMLA_RETURN_IF_ERROR(CheckSize(value, size));
     auto array = std::make_shared<Array<Value>>();
     if (value != nullptr) array->assign(value, value + size);
     out = static_cast<Handle*>(table.Insert(std::move(array)));
@@ -56,6 +64,7 @@ Handle* CreateList(const char* api, HandleTable<List<Element>>& table, HandleTab
                    HandleKind element_kind, const Element* const* value, uint64_t size) {
   Handle* out = nullptr;
   AclnnCall(api, [&]() -> Status {
+    SFMLA_RETURN_IF_ERROR(CheckSize(value, size));
     auto list = std::make_shared<List<Element>>();
     if (value != nullptr) list->elements.assign(value, value + size);
     for (size_t i = 0; i < list->elements.size(); ++i) {

@@ -40,6 +40,11 @@ std::vector<int64_t> CanonicalStrides(const std::vector<int64_t>& dims) {
 }
 
 Status CheckDims(const char* name, const int64_t* dims, uint64_t count) {
+  constexpr uint64_t kMostDims = 1024;
+  if (count > kMostDims) {
+    return Status(ACLNN_ERR_PARAM_INVALID,
+                  Str(name, ": ", count, " dims, must be at most ", kMostDims));
+  }
   if (dims != nullptr || count == 0) return Status::Ok();
   return Status(ACLNN_ERR_PARAM_NULLPTR,
                 Str(name, ": NULL with ", count, " dims, must be an array of that many"));

@@ -2,10 +2,10 @@
 #include "runtime/init_config.h"
 
 #include <algorithm>
-#include <cctype>
-#include <fstream>
-#include <iterator>
+#include <array>
+#include <cstdio>
 #include <map>
+#include <memory>
 
 #include "acl/acl_base.h"
 #include "base/format.h"
@@ -147,6 +147,10 @@ Result<InitConfig> ParseInitConfig(std::string_view text) {
                                                  "', must be in [0, ", kDeviceCount, ")"));
     }
   }
+  if (const auto found = walker.scalars().find("defaultDevice"); found != walker.scalars().end()) {
+    return Status(ACL_ERROR_INVALID_PARAM, Str("defaultDevice: '", found->second,
+                                               "', must be an object that has default_device"));
+  }
   if (const auto found = walker.scalars().find("err_msg_mode"); found != walker.scalars().end()) {
     if (found->second != "0" && found->second != "1") {
       return Status(ACL_ERROR_INVALID_PARAM,
@@ -159,11 +163,18 @@ Result<InitConfig> ParseInitConfig(std::string_view text) {
 
 Result<InitConfig> ReadInitConfig(const char* path) {
   if (path == nullptr || *path == '\0') return InitConfig();
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.good() && !file.eof()) {
-    return Status(ACL_ERROR_INVALID_FILE, Str("configPath: ", path, " cannot be read"));
+  const Status unreadable(
+      ACL_ERROR_INVALID_FILE,
+      Str("configPath: ", path, " cannot be read, must be a JSON file, \"\" or NULL"));
+  // Not a stream: it does not tell a folder from an empty file.
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path, "rb"), &std::fclose);
+  if (file == nullptr) return unreadable;
+  std::string text;
+  std::array<char, 4096> chunk;
+  while (const size_t count = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
+    text.append(chunk.data(), count);
   }
+  if (std::ferror(file.get()) != 0) return unreadable;
   return ParseInitConfig(text);
 }
 

@@ -69,8 +69,9 @@ struct sigaction g_previous_action;
 // A fault ends the process anyway; the line says what it may mean. Only calls that are safe here.
 void ExplainFault(int, siginfo_t*, void*) {
   constexpr std::string_view kText =
-      "sfmla: memory fault: under SFMLA_CHECK=strict the host must not touch device memory, use "
-      "aclrtMemcpy\n";
+      "sfmla: memory fault: under SFMLA_CHECK=strict the host must not touch device memory, but "
+      "use "
+      "aclrtMemcpy, and must not free it before the work that uses it has run\n";
   const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
   (void)written;
   sigaction(SIGSEGV, &g_previous_action, nullptr);  // the access is made again, and ends there

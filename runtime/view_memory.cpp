@@ -2,6 +2,7 @@
 #include "runtime/view_memory.h"
 
 #include <optional>
+#include <span>
 
 #include "acl/acl_base.h"
 #include "base/checked_math.h"
@@ -10,7 +11,14 @@
 namespace sfmla {
 namespace {
 
-constexpr const char* kTooLarge = "the view does not fit into 64-bit offsets";
+Status TooLarge(const TensorDesc& desc) {
+  const auto rank = static_cast<size_t>(desc.rank);
+  return Status(
+      ACL_ERROR_RT_AICORE_EXCEPTION,
+      Str("offset ", desc.offset, ", extents ", ListText(std::span(desc.dims).first(rank)),
+          " and strides ", ListText(std::span(desc.strides).first(rank)),
+          " reach beyond 64-bit addresses"));
+}
 
 }  // namespace
 
@@ -20,7 +28,7 @@ Result<ViewBytes> CoveredBytes(const TensorDesc& desc) {
     return Status(ACL_ERROR_RT_AICORE_EXCEPTION, "the view has too many axes or no whole bytes");
   }
   const std::optional<int64_t> start = CheckedMul(desc.offset, element_bytes);
-  if (!start) return Status(ACL_ERROR_RT_AICORE_EXCEPTION, kTooLarge);
+  if (!start) return TooLarge(desc);
   if (desc.num_elements() == 0) return ViewBytes{*start, *start, *start, element_bytes};
   std::optional<int64_t> first = desc.offset;
   std::optional<int64_t> last = desc.offset;
@@ -32,7 +40,7 @@ Result<ViewBytes> CoveredBytes(const TensorDesc& desc) {
   if (last) last = CheckedAdd(*last, 1);
   const auto begin = first ? CheckedMul(*first, element_bytes) : std::nullopt;
   const auto end = last ? CheckedMul(*last, element_bytes) : std::nullopt;
-  if (!begin || !end) return Status(ACL_ERROR_RT_AICORE_EXCEPTION, kTooLarge);
+  if (!begin || !end) return TooLarge(desc);
   return ViewBytes{*begin, *end, *start, element_bytes};
 }
 

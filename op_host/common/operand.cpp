@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "base/checked_math.h"
 #include "base/format.h"
@@ -35,14 +36,6 @@ std::optional<Gap> FirstGap(const TensorDesc& desc) {
     expected *= desc.dims[axis];
   }
   return std::nullopt;
-}
-
-std::string ExtentsText(const TensorDesc& desc) {
-  std::string out;
-  for (size_t axis = 0; axis < static_cast<size_t>(desc.rank); ++axis) {
-    out += Str(axis == 0 ? "" : ", ", desc.dims[axis]);
-  }
-  return Str("(", out, ")");
 }
 
 }  // namespace
@@ -134,7 +127,8 @@ Status AxisTable::Bind(const OperandArg& operand, std::initializer_list<Axis> ax
     }
     elements = CheckedMul(*elements, extent);
     if (!elements) {
-      return Refuse(Str(operand.name, ": extents ", ExtentsText(operand.desc),
+      return Refuse(Str(operand.name, ": extents ",
+                        ListText(std::span(operand.desc.dims).first(axes.size())),
                         " multiply to more than 2^63 elements"));
     }
     SFMLA_RETURN_IF_ERROR(BindAxis(operand, position, axis));

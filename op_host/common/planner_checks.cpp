@@ -30,6 +30,10 @@ Status CheckPlannedHeads(const PlannerArgs& args) {
 
 Status CheckPlannedRows(int64_t batch, int64_t max_seqlen_q) {
   if (batch == 0 || max_seqlen_q <= kMaxPlannedRows / batch) return Status::Ok();
+  if (batch > kMaxPlannedRows) {
+    return Refuse(Str("batch_size: ", batch, ", must be at most ", kMaxPlannedRows,
+                      ", a query row for each request"));
+  }
   return Refuse(Str("max_seqlen_q: ", max_seqlen_q, ", must be at most ", kMaxPlannedRows / batch,
                     " for ", batch, " requests"));
 }

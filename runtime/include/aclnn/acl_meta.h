@@ -75,7 +75,8 @@ constexpr aclnnStatus OK = 0;
 //   tensorData                   start of the buffer on the device, before `offset`; borrowed. NULL
 //                                is allowed for empty tensors and while planning.
 //
-// Refused: viewDims or storageDims NULL with a count above 0; no host memory.
+// Refused: viewDims or storageDims NULL with a count above 0; a count above 1024 [here]; no host
+// memory.
 ACL_FUNC_VISIBILITY aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum,
                                                aclDataType dataType, const int64_t* stride,
                                                int64_t offset, aclFormat format,
@@ -96,14 +97,15 @@ ACL_FUNC_VISIBILITY aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* 
 // type has no size.
 ACL_FUNC_VISIBILITY aclScalar* aclCreateScalar(void* value, aclDataType dataType);
 
-// Copies of `size` values. `value` NULL or `size` 0 gives an empty array, not NULL.
+// Copies of `size` values. `value` NULL or `size` 0 gives an empty array, not NULL. Returns NULL if
+// `size` exceeds 2147483647 [here].
 ACL_FUNC_VISIBILITY aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size);
 ACL_FUNC_VISIBILITY aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size);
 ACL_FUNC_VISIBILITY aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size);
 
 // Lists own their elements: destroying the list destroys them. Elements may be NULL. An element
 // that was destroyed on its own no longer counts. `value` NULL or `size` 0 gives an empty list.
-// Returns NULL if an element is not a live handle of the right kind.
+// Returns NULL if an element is not a live handle of the right kind, or `size` exceeds 2147483647.
 ACL_FUNC_VISIBILITY aclTensorList* aclCreateTensorList(const aclTensor* const* value,
                                                        uint64_t size);
 ACL_FUNC_VISIBILITY aclScalarList* aclCreateScalarList(const aclScalar* const* value,

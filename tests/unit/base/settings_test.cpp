@@ -112,7 +112,7 @@ TEST_CASE("settings: a value that means nothing is refused with name and value")
   for (const char* value : {"0", "-1", "two", "1.5", "99999", " 2"}) {
     CheckRefused("SFMLA_NUM_THREADS", value);
   }
-  CheckRefused("SFMLA_ISA", "");
+  for (const char* value : {"", "avx3", "AVX2", "avx2 "}) CheckRefused("SFMLA_ISA", value);
   for (const char* value : {"yes", "ON", "1"}) CheckRefused("SFMLA_CHECK", value);
   for (const char* value : {"ascend310p", "CPU"}) CheckRefused("SFMLA_RULES", value);
   for (const char* value : {"", "ascend950", "npu"}) CheckRefused("SFMLA_DEVICE", value);

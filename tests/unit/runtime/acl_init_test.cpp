@@ -61,7 +61,9 @@ TEST_CASE("child: configured" * doctest::skip()) {
 }
 
 TEST_CASE("a configuration file must be readable JSON with values that mean something") {
-  CheckRefusal(aclInit("/no/such/file.json"), ACL_ERROR_INVALID_FILE, {"/no/such/file.json"});
+  for (const char* path : {"/no/such/file.json", "/", "/proc/self/mem"}) {
+    CheckRefusal(aclInit(path), ACL_ERROR_INVALID_FILE, {path, "cannot be read"});
+  }
   for (const char* text : {"", "{", "{\"a\":}", "[1,]", "{} {}", "nonsense", "{\"a\" 1}", "1abc",
                            "-", "-..", "01", "1.", ".5", "1e", "1e+", "+1", "1.5.2", "0x1", "-a"}) {
     INFO(text);
@@ -70,6 +72,8 @@ TEST_CASE("a configuration file must be readable JSON with values that mean some
   const auto far = ParseInitConfig(R"({"defaultDevice": {"default_device": "7"}})");
   CHECK(far.status().code() == ACL_ERROR_INVALID_PARAM);
   CHECK(far.status().text().find("'7'") != std::string::npos);
+  const auto flat = ParseInitConfig(R"({"defaultDevice": "7"})");
+  CHECK(flat.status().text() == "defaultDevice: '7', must be an object that has default_device");
   CHECK(ParseInitConfig(R"({"err_msg_mode": 2})").status().code() == ACL_ERROR_INVALID_PARAM);
 }
 

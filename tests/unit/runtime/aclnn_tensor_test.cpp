@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "aclnn/opdev/op_errno.h"
+#include "base/format.h"
 #include "runtime/tensor.h"
 #include "runtime_fixture.h"
 
@@ -145,6 +146,30 @@ TEST_CASE("NULL is nothing to destroy, a dead handle is refused") {
   CheckRefusal(aclDestroyTensor(reinterpret_cast<aclTensor*>(array)), ACLNN_ERR_PARAM_INVALID,
                {"int array"});
   CHECK(aclDestroyIntArray(array) == ACLNN_SUCCESS);
+}
+
+TEST_CASE("numbers of values and dims that nothing can hold are refused") {
+  int64_t ints[] = {1};
+  const float floats[] = {1};
+  const bool bools[] = {true};
+  const aclTensor* no_tensor = nullptr;
+  const aclScalar* no_scalar = nullptr;
+  // Multiplied by the size of a value, some of these are 0 in 64 bits.
+  for (const uint64_t count :
+       {uint64_t{1} << 31, uint64_t{1} << 61, uint64_t{1} << 62, UINT64_MAX}) {
+    INFO(count);
+    CHECK(aclCreateIntArray(ints, count) == nullptr);
+    CHECK(aclCreateFloatArray(floats, count) == nullptr);
+    CHECK(aclCreateBoolArray(bools, count) == nullptr);
+    CHECK(aclCreateTensorList(&no_tensor, count) == nullptr);
+    CHECK(aclCreateScalarList(&no_scalar, count) == nullptr);
+    CHECK(TakeText().find(Str("size: ", count, ", must be at most 2147483647")) !=
+          std::string::npos);
+    CHECK(aclCreateTensor(ints, count, ACL_INT32, nullptr, 0, ACL_FORMAT_ND, ints, 1, ints) ==
+          nullptr);
+    CHECK(TakeText().find(Str("viewDims: ", count, " dims, must be at most 1024")) !=
+          std::string::npos);
+  }
 }
 
 TEST_CASE("arrays count their values, without values they are empty") {

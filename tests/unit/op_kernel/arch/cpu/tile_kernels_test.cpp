@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/settings.h"
 #include "tile_case.h"
 
 namespace sfmla::test {
@@ -21,6 +22,14 @@ TEST_CASE("tile kernels: unknown or unsupported names are refused with the list"
   REQUIRE_FALSE(kernels.ok());
   CHECK(kernels.status().text().find("'sse9'") != std::string::npos);
   CHECK(kernels.status().text().find("generic") != std::string::npos);
+}
+
+TEST_CASE("tile kernels: SFMLA_ISA takes the names of all") {
+  for (const TileKernels* kernels : UsableTileKernels()) {
+    CAPTURE(std::string(kernels->name));
+    CHECK(std::find(std::begin(kIsaNames), std::end(kIsaNames), kernels->name) !=
+          std::end(kIsaNames));
+  }
 }
 
 TEST_CASE("tile kernels: the best is picked unless one is named") {
