@@ -16,13 +16,15 @@ import pytest
 from click.testing import CliRunner, Result
 
 from reference.compare import assert_output_close, rounded_weights
-from sfmla_ctypes import toolkit_path
-from sfmla_ctypes.bench.probes import instruction_set
+from sfmla_ctypes import AclDeviceError, toolkit_path
+from sfmla_ctypes.bench import probes
+from sfmla_ctypes.bench.probes import BenchError, instruction_set
 from sfmla_ctypes.case_files import load_case, save_arrays
-from sfmla_ctypes.cases import CaseSpec
+from sfmla_ctypes.cases import CaseError, CaseSpec
 from sfmla_ctypes.cli import main
 from sfmla_ctypes.judge import judge_attn_out, judge_softmax_lse
 from sfmla_ctypes.operators import OPERATORS
+from sfmla_ctypes.plots import PlotError
 
 SMALL = ["--batch", "2", "--query-tokens", "3", "--kv-tokens", "90,300", "--heads", "8"]
 
@@ -295,6 +297,54 @@ def test_a_bad_setting_is_one_sentence() -> None:
     assert found.returncode == 2
     assert "SFMLA_NUM_THREADS" in found.stderr
     assert "Traceback" not in found.stderr
+
+
+REFUSALS = (
+    AclDeviceError(507018, "aclrtSynchronizeStream", "seqused_q: -1"),
+    BenchError("the probes cannot be loaded"),
+    CaseError("q: missing"),
+    PlotError("pictures need matplotlib"),
+    OverflowError("cmp_ratio: too large"),
+    MemoryError("Unable to allocate 9 TiB"),
+    MemoryError(),
+)
+
+
+@pytest.mark.parametrize("error", REFUSALS, ids=repr)
+@pytest.mark.parametrize("name", main.commands)
+def test_a_refusal_anywhere_in_a_command_is_one_sentence(
+    name: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise error
+
+    command = main.commands[name]
+    monkeypatch.setattr(command, "callback", refuse)
+    needed = ["x.npz" for part in command.params if part.required]
+    lines = sfmla(name, *needed, exit_code=2).stderr.splitlines()
+    sentence = str(error) or "memory: not enough of it for this call"
+    assert lines == [f"Error: {sentence}"]
+
+
+def test_an_error_that_is_no_refusal_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(main.commands["info"], "callback", fail)
+    assert isinstance(sfmla("info", exit_code=1).exception, KeyError)
+
+
+@pytest.mark.parametrize("words", [["info"], ["run", "CASE", "--reference"]])
+def test_probes_that_cannot_be_loaded_are_one_sentence(
+    words: list[str], case_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probes, "toolkit_path", lambda: case_file)
+    probes._open.cache_clear()
+    words = [str(case_file) if word == "CASE" else word for word in words]
+    lines = sfmla(*words, exit_code=2).stderr.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("Error: the probes ")
+    assert " cannot be loaded: " in lines[0]
 
 
 def test_every_command_and_option_has_help() -> None:

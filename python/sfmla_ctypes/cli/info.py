@@ -14,7 +14,6 @@ from .. import Device, __version__, toolkit_path
 from ..bench.probes import instruction_set
 from .device import device_option, product_rules
 from .output import json_option, print_json, print_table
-from .refusals import as_refusals
 
 SETTINGS = (
     "SFMLA_DEVICE",
@@ -43,8 +42,7 @@ def info(prefix: bool, as_json: bool) -> None:
     if prefix:
         click.echo(toolkit_path())
         return
-    with as_refusals():
-        facts = _facts()
+    facts = _facts()
     if as_json:
         print_json(facts)
     else:

@@ -43,13 +43,15 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 @contextmanager
 def row_progress(text: str) -> Iterator[Rows]:
     """A progress bar on standard error, shown on a terminal only, for `progress(done, total)`."""
+    console = Console(stderr=True)
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,
     ) as progress:
         task = progress.add_task(text, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)

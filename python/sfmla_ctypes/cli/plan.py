@@ -18,7 +18,6 @@ from ..plots import check_can_plot, save_schedule
 from ..schedule import CUBE_RECORDS, Cursor, Schedule
 from .options import FILE, attribute_options, load_with_overrides, operator_option
 from .output import json_option, print_json, print_table
-from .refusals import as_refusals
 
 
 @click.command()
@@ -44,16 +43,15 @@ def plan(
     rows: one row with an index list, else 256 pairs of row and head. An array named metadata in
     CASE is decoded as it is.
     """
-    with as_refusals():
-        if plot is not None:
-            check_can_plot(plot)
-        chosen, arguments = load_with_overrides(case_file, attributes, operator)
-        planner = _planner(chosen)
-        with _core_limit(cores):
-            arguments = chosen.with_metadata(arguments)
-        schedule = planner.decode(arguments["metadata"], chosen.call(**arguments))
-        if plot is not None:
-            save_schedule(schedule, case_file.name, plot)
+    if plot is not None:
+        check_can_plot(plot)
+    chosen, arguments = load_with_overrides(case_file, attributes, operator)
+    planner = _planner(chosen)
+    with _core_limit(cores):
+        arguments = chosen.with_metadata(arguments)
+    schedule = planner.decode(arguments["metadata"], chosen.call(**arguments))
+    if plot is not None:
+        save_schedule(schedule, case_file.name, plot)
     if as_json:
         print_json(_as_json(schedule))
         return
