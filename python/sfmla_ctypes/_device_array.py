@@ -2,7 +2,6 @@
 """Arrays in device memory."""
 
 import math
-import os
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._capture import Use, capture_of, is_capturing
-from ._context import ensure_context
+from ._context import ensure_context, setting
 from ._dlpack import CPU, export_array
 from ._dtypes import acl_type
 from ._errors import AclRuntimeError, check, refuse
@@ -304,7 +303,7 @@ class DeviceArray:
         """
         if options.get("copy"):
             return export_array(self.numpy(), **options)
-        if os.environ.get("SFMLA_CHECK") == "strict":
+        if setting("SFMLA_CHECK") == "strict":
             raise BufferError(
                 "array: device memory that the host cannot read under SFMLA_CHECK=strict, must be "
                 "exported with copy=True"

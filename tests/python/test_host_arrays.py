@@ -166,12 +166,51 @@ assert (zeros.numpy() == 0).all()
 """
 
 
-def test_strict_memory_is_not_shared_with_the_host() -> None:
+def run_with_check(program: str, level: str, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", STRICT], env=os.environ | {"SFMLA_CHECK": "strict"},
+        [sys.executable, "-c", program, *arguments], env=os.environ | {"SFMLA_CHECK": level},
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_strict_memory_is_not_shared_with_the_host() -> None:
+    run_with_check(STRICT, "strict")
+
+
+CHANGED_LATER = """
+import os, sys
+import numpy as np
+from sfmla_ctypes import DeviceArray
+
+before, after = sys.argv[1:]
+os.environ["SFMLA_CHECK"] = before
+array = DeviceArray.zeros(4, "f4")
+os.environ["SFMLA_CHECK"] = after
+
+def answer():
+    try:
+        return str(np.from_dlpack(array).sum())
+    except BufferError:
+        return "refused"
+
+print(answer(), flush=True)
+if os.fork() == 0:
+    os.environ.pop("SFMLA_CHECK")
+    print(answer(), flush=True)
+    os._exit(0)
+assert os.wait()[1] == 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "answer"), [("strict", "on", "refused"), ("on", "strict", "0.0")]
+)
+def test_dlpack_agrees_with_the_library_which_reads_its_settings_once(
+    before: str, after: str, answer: str
+) -> None:
+    assert run_with_check(CHANGED_LATER, "off", before, after).split() == [answer, answer]
 
 
 def test_dlpack_copies_on_request() -> None:

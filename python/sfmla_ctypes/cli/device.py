@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import click
 
 from .. import Device
+from .._context import setting
 from .refusals import Refusal
 
 VARIABLE = "SFMLA_DEVICE"
@@ -24,7 +25,7 @@ def is_emulated() -> bool:
 
 def product_rules() -> str:
     """The product whose rules refuse calls in this process."""
-    return EMULATED if is_emulated() else os.environ.get("SFMLA_RULES", "cpu")
+    return EMULATED if is_emulated() else setting("SFMLA_RULES") or "cpu"
 
 
 def _use(_context: click.Context, _parameter: click.Parameter, device: str | None) -> None:
