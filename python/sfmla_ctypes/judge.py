@@ -10,7 +10,7 @@ instruction sets do, rounds weights to the type of the query first, which may co
 roundoff of that largest value.
 
 This module answers users. The tests judge by the same rule with tests/reference/compare.py, which
-shares no line with it, so that no mistake can hide in both.
+shares no logic with it, so that no mistake can hide in both.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ start cursor up to, not including, its end cursor.
 The cost of a block of s keys for m heads is 6*ceil(m/16) + 10*ceil(s/64), in units without a name.
 
 This decoder shows users what a plan says. The tests read plans with another,
-tests/reference/schedule.py, which shares no line with it, so that no mistake can hide in both.
+tests/reference/schedule.py, which shares no logic with it, so that no mistake can hide in both.
 """
 
 from __future__ import annotations

@@ -401,7 +401,7 @@ def refused_by_tests(found: np.ndarray, expected: np.ndarray, lse: np.ndarray) -
 @pytest.mark.parametrize("rounds_weights", [False, True])
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
 def test_the_judge_and_that_of_the_tests_agree(dtype: Any, rounds_weights: bool) -> None:
-    """They share no line, but what one accepts the other accepts, on both sides of the limit."""
+    """They share no logic, but what one accepts the other accepts, on both sides of the limit."""
     rounded = frozenset({np.dtype(dtype).name} if rounds_weights else ())
     rng = np.random.default_rng(5)
     answers = set()

@@ -6,13 +6,14 @@ original and the compressed part of a row have blocks of their own, original one
 is (request, row, block). Each enabled record of the schedule covers the positions from its begin,
 included, to its end, excluded.
 
-The package has a decoder for users, sfmla_ctypes/schedule.py. This one shares no line with it, so
-that no mistake can hide in both.
+The package has a decoder for users, sfmla_ctypes/schedule.py. This one shares no logic with it,
+so that no mistake can hide in both.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,7 +90,7 @@ def positions(call: Call) -> dict[Position, int]:
 
 def cost(heads: int, tokens: int) -> int:
     """The published cost of one block: cube and vector work in units of 16 heads and 64 tokens."""
-    return 6 * -(-heads // 16) + 10 * -(-tokens // 64) if tokens else 0
+    return 6 * math.ceil(heads / 16) + 10 * math.ceil(tokens / 64) if tokens else 0
 
 
 def assert_covers_once(words: Array, call: Call) -> None:
