@@ -68,14 +68,17 @@ class CoreWork:
 
 
 @dataclass(frozen=True)
-class Reduction:
-    """One merge of the parts of a row that several cores worked on."""
+class Merge:
+    """The heads that one vector core merges of a row that several cube cores worked on.
+
+    The row's partial results, one per chunk, lie in the slots from ``first_slot`` on.
+    """
 
     vector_core: int
     request: int
     row: int
-    first_part: int
-    parts: int
+    first_slot: int
+    slots: int
     first_head: int
     heads: int
 
@@ -85,7 +88,7 @@ class Schedule:
     """All enabled records of a schedule."""
 
     cores: tuple[CoreWork, ...]
-    reductions: tuple[Reduction, ...]
+    merges: tuple[Merge, ...]
 
     @property
     def cost(self) -> int:
@@ -167,10 +170,8 @@ def decode_schedule(metadata: NDArray[np.int32], call: Call) -> Schedule:
         cores=tuple(
             plan.work(core, record) for core, record in enumerate(cube.tolist()) if record[0]
         ),
-        reductions=tuple(
-            Reduction(core, *record[1:7])
-            for core, record in enumerate(vector.tolist())
-            if record[0]
+        merges=tuple(
+            Merge(core, *record[1:7]) for core, record in enumerate(vector.tolist()) if record[0]
         ),
     )
 

@@ -250,7 +250,7 @@ def test_plan_of_sparse_attn_sharedkv(tmp_path: Path) -> None:
     schedule = json.loads(sfmla("plan", path, "--cores", 3, "--json").stdout)
     assert 1 <= len(schedule["cores"]) <= 3
     assert sum(work["rows"] for work in schedule["cores"]) == 6
-    assert schedule["reductions"] == []
+    assert schedule["merges"] == []
 
 
 def test_plan_of_an_operator_that_is_not_planned(tmp_path: Path) -> None:

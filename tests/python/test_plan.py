@@ -11,7 +11,7 @@ from sfmla_ctypes.cases import V4_MODES, CaseError, CaseSpec, build_case
 from sfmla_ctypes.reference import Call, query_rows
 from sfmla_ctypes.schedule import (
     CoreWork,
-    Reduction,
+    Merge,
     Schedule,
     block_cost,
     block_tokens,
@@ -48,7 +48,7 @@ def test_records_become_rows_blocks_and_costs() -> None:
             CoreWork(0, (0, 0, 0), (0, 1, 1), rows=2, kv_blocks=3, cost=92 + 32 + 92),
             CoreWork(3, (0, 1, 1), (1, 0, 0), rows=1, kv_blocks=1, cost=32),
         ),
-        reductions=(Reduction(1, 0, 1, first_part=3, parts=2, first_head=4, heads=13),),
+        merges=(Merge(1, 0, 1, first_slot=3, slots=2, first_head=4, heads=13),),
     )
     assert schedule.cost == 248
     assert schedule.largest_cost == 216

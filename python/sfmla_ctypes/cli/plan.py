@@ -56,7 +56,7 @@ def plan(
         print_json(_as_json(schedule))
         return
     _print_cores(case_file.name, schedule)
-    _print_reductions(schedule)
+    _print_merges(schedule)
     if plot is not None:
         click.echo(f"wrote {plot}")
 
@@ -87,7 +87,7 @@ def _as_json(schedule: Schedule) -> dict[str, Any]:
         "largest_cost": schedule.largest_cost,
         "balance": schedule.balance,
         "cores": [asdict(work) for work in schedule.cores],
-        "reductions": [asdict(reduction) for reduction in schedule.reductions],
+        "merges": [asdict(merge) for merge in schedule.merges],
     }
 
 
@@ -111,20 +111,20 @@ def _print_cores(title: str, schedule: Schedule) -> None:
     )
 
 
-def _print_reductions(schedule: Schedule) -> None:
-    if not schedule.reductions:
+def _print_merges(schedule: Schedule) -> None:
+    if not schedule.merges:
         click.echo("no row is split over cores: nothing to merge")
         return
     rows = [
         (
-            str(task.vector_core),
-            f"{task.request}.{task.row}",
-            f"{task.first_part}..{task.first_part + task.parts - 1}",
-            f"{task.first_head}..{task.first_head + task.heads - 1}",
+            str(merge.vector_core),
+            f"{merge.request}.{merge.row}",
+            f"{merge.first_slot}..{merge.first_slot + merge.slots - 1}",
+            f"{merge.first_head}..{merge.first_head + merge.heads - 1}",
         )
-        for task in schedule.reductions
+        for merge in schedule.merges
     ]
-    columns = ("vector core", "request.row", "parts", "heads")
+    columns = ("vector core", "request.row", "slots", "heads")
     print_table("merges of rows that several cores share", columns, rows)
 
 
