@@ -24,7 +24,7 @@ from sfmla_ctypes.cli.execute import compare, execute
 from sfmla_ctypes.operators import operator_of
 from sfmla_ctypes.reference import Call, SharedKvCall, requests
 
-RAGGED = {"query_tokens": (2, 0, 5, 1), "kv_tokens": (130, 0, 700, 3)}
+RAGGED: dict[str, Any] = {"query_tokens": (2, 0, 5, 1), "kv_tokens": (130, 0, 700, 3)}
 LAYOUTS = [("BSND", "BSND"), ("TND", "TND"), ("BSND", "PA_BBND"), ("TND", "PA_BBND")]
 KINDS = [
     *(("sparse_flash_mla", mode) for mode in V4_MODES),

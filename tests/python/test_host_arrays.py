@@ -72,6 +72,7 @@ def test_pinned_memory_goes_with_its_last_view() -> None:
     array = pinned_empty((4, 4), np.float32)
     view = array[1:, ::2]
     address = array.__array_interface__["data"][0]
+    assert array.base is not None
     memory = weakref.ref(array.base if array.base.base is None else array)
     del array
     gc.collect()
