@@ -177,10 +177,11 @@ def decode_schedule(metadata: NDArray[np.int32], call: Call) -> Schedule:
 
 
 def planned_words(metadata: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The words of a plan. Raises CaseError for an array of another shape."""
-    words = np.asarray(metadata, np.int32)
-    if words.shape != (METADATA_WORDS,):
-        raise CaseError(f"metadata: shape {words.shape}, must be ({METADATA_WORDS},)")
+    """The words of a plan. Raises CaseError for an array of another shape or type."""
+    words = np.asarray(metadata)
+    if words.shape != (METADATA_WORDS,) or words.dtype != np.int32:
+        found = f"{words.dtype} {words.shape}"
+        raise CaseError(f"metadata: {found}, must be int32 ({METADATA_WORDS},)")
     return words
 
 

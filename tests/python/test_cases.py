@@ -248,6 +248,23 @@ def test_unreadable_files_are_refused(tmp_path: Path) -> None:
         save_arrays(tmp_path / "missing" / "a.npz", {"q": np.zeros(1)})
 
 
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_a_damaged_file_is_refused_or_read(tmp_path: Path, save: Any) -> None:
+    """Every byte in turn, so that zip headers, compressed data and array headers are all hit."""
+    path = tmp_path / "case.npz"
+    save(path, q=np.zeros((2, 3), np.float16), layout_q="TND", softmax_scale=0.5)
+    whole = path.read_bytes()
+    sentences = []
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            load_case(path)
+        except CaseError as error:
+            sentences.append(str(error))
+    assert len(sentences) > len(whole) / 4
+    assert all(sentence.startswith(str(path)) for sentence in sentences)
+
+
 def test_an_array_of_objects_is_not_unpickled(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", q=np.array([{}], object))
     with pytest.raises(CaseError, match="not a readable"):

@@ -51,7 +51,7 @@ def test_pinned_arrays_are_numpy_arrays(shape: Any, dtype: Any) -> None:
 
 def test_pinned_array_without_elements() -> None:
     assert pinned_empty((0, 3), np.float32).shape == (0, 3)
-    with pytest.raises(ValueError, match="negative"):
+    with pytest.raises(ValueError, match="extents from 0 on"):
         pinned_empty((-1, 3), np.float32)
 
 
@@ -64,8 +64,39 @@ def test_pinned_memory_that_the_machine_does_not_have() -> None:
     with pytest.raises(sfmla.AclMemoryError) as error:
         pinned_empty(1 << 46, np.uint8)  # 64 TiB
     assert error.value.code == 207001
-    with pytest.raises(ValueError, match=r"too big|[Mm]aximum"):
-        pinned_empty((2**62, 4), np.uint8)
+
+
+MAKERS = (pinned_empty, sfmla.DeviceArray.empty, sfmla.DeviceArray.zeros)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize(
+    ("shape", "extents"),
+    [
+        (3, (3,)),
+        (np.int64(3), (3,)),
+        (np.array([2, 3]), (2, 3)),
+        ([2, np.int32(3)], (2, 3)),
+        ((), ()),
+        ((2, 0), (2, 0)),
+        (0, (0,)),
+    ],
+)
+def test_shapes_are_what_numpy_takes(make: Any, shape: Any, extents: tuple[int, ...]) -> None:
+    assert make(shape, np.float32).shape == extents
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize(
+    "shape", [-1, (-1, 0), (-2, -3), (3, -1), (2**62, 4), 2**63, 2**70, (2**61, 2)]
+)
+def test_shapes_that_no_array_has_are_refused(make: Any, shape: Any) -> None:
+    extents = shape if isinstance(shape, tuple) else (shape,)
+    with pytest.raises(sfmla.AclParamError) as error:
+        make(shape, np.float32)
+    assert error.value.text.startswith(f"shape: {extents} of float32, must have extents from 0 on")
+    with pytest.raises(TypeError):
+        make((2.5,), np.float32)
 
 
 def test_pinned_memory_goes_with_its_last_view() -> None:

@@ -2,9 +2,11 @@
 """The decoded schedule: costs by hand, and a real plan adds up."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from sfmla_ctypes import sparse_flash_mla_metadata
 from sfmla_ctypes.cases import V4_MODES, CaseError, CaseSpec, build_case
@@ -99,8 +101,16 @@ def test_cursors_outside_the_call_are_refused(word: int, value: int, sentence: s
         decode_schedule(metadata, hand_made_call())
 
 
+@pytest.mark.parametrize(
+    "words", [np.zeros(1024, np.float32), np.zeros(1024, np.int64), np.full(1024, "x")]
+)
+def test_metadata_of_another_type_is_refused(words: NDArray[Any]) -> None:
+    with pytest.raises(CaseError, match=rf"metadata: {words.dtype} .* must be int32 \(1024,\)"):
+        decode_schedule(words, hand_made_call())
+
+
 def test_metadata_of_another_shape_is_refused() -> None:
-    with pytest.raises(CaseError, match=r"metadata: shape \(9,\), must be \(1024,\)"):
+    with pytest.raises(CaseError, match=r"metadata: int32 \(9,\), must be int32 \(1024,\)"):
         decode_schedule(np.zeros(9, np.int32), hand_made_call())
 
 
