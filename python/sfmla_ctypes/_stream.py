@@ -75,7 +75,11 @@ class Event:
         check("aclrtSynchronizeEvent", lib.aclrtSynchronizeEvent(self.handle))
 
     def elapsed_ms(self, start: "Event") -> float:
-        """Milliseconds from `start` to this event; both recorded and passed."""
+        """Milliseconds from `start` to this event, negative if this one was passed first.
+
+        AclDeviceError (507000): one was never recorded. AclRuntimeError (107006): one is not passed
+        yet.
+        """
         ensure_context()
         milliseconds = ffi.new("float *")
         code = lib.aclrtEventElapsedTime(milliseconds, start.handle, self.handle)

@@ -33,14 +33,19 @@ def _integer(name: str, value: Any) -> int:
 
 
 def real(**values: Any) -> tuple[float, ...]:
-    """double attributes. TypeError for what is no real number, such as text or a truth value."""
+    """double attributes. TypeError for what is no real number, such as text or a truth value,
+    OverflowError for an integer beyond what a double holds.
+    """
     return tuple(_real(name, value) for name, value in values.items())
 
 
 def _real(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}: {value!r}, must be a real number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise OverflowError(f"{name}: {value}, must fit in a double") from None
 
 
 def c_string(name: str, value: str) -> Any:

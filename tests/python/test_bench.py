@@ -2,6 +2,8 @@
 """``sfmla bench``: what it computes from times, and one tiny run. No time decides a test."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,7 +15,8 @@ import pytest
 from bench_samples import report_of, samples
 from click.testing import CliRunner, Result
 
-from sfmla_ctypes import toolkit_path
+from reference.compare import ROUNDED_WEIGHTS
+from sfmla_ctypes import DeviceArray, toolkit_path
 from sfmla_ctypes.bench import campaign, peer_numpy, peer_slabs, workloads
 from sfmla_ctypes.bench.checking import OWN_LIMIT, PEER_LIMIT, checked_error
 from sfmla_ctypes.bench.compare import compare, load_base
@@ -70,6 +73,19 @@ def test_gaps_and_wide_tables_are_as_wide_as_they_say() -> None:
     assert spread["ori_block_table"].shape[1] == 3 * plain["ori_block_table"].shape[1]
     # Loading checks rows against the reference.
     assert SfmlaEngine().load(shape, "float16").work.flop == 6 * (128 + 20) * 4 * 4 * 512
+
+
+def test_an_array_that_serves_twice_is_copied_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[Any] = []
+    from_numpy = DeviceArray.from_numpy
+
+    def recorded(array: Any) -> DeviceArray:
+        copied.append(array)
+        return from_numpy(array)
+
+    monkeypatch.setattr(DeviceArray, "from_numpy", recorded)
+    SfmlaEngine().load(FLASH, "bfloat16")  # the key is the value
+    assert len(copied) == len({id(array) for array in copied}) == 9
 
 
 @pytest.mark.parametrize(
@@ -311,6 +327,38 @@ def test_a_wrong_instruction_set_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_probe_counts_operations() -> None:
     assert fma_peak() > 1e8  # a slow emulator does more
+
+
+FACTS = """
+import json
+from sfmla_ctypes.bench.probes import BenchError, fma_peak, instruction_set, rounds_weights
+try:
+    fma_peak()
+except BenchError as error:
+    raise SystemExit(str(error))
+rounded = [dtype for dtype in ("bfloat16", "float16") if rounds_weights(dtype)]
+print(json.dumps([instruction_set(), rounded]))
+"""
+
+
+def facts_with(isa: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", FACTS],
+        env=os.environ | {"SFMLA_ISA": isa},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_library_says_which_weights_each_instruction_set_rounds() -> None:
+    """The limits of all comparisons follow the list of the tests, those of users the library."""
+    refusal = facts_with("abacus").stderr
+    found = re.search(r"must be one of (.*) on this processor", refusal)
+    assert found, refusal
+    for isa in found[1].split(", "):
+        name, rounded = json.loads(facts_with(isa).stdout)
+        assert (name, set(rounded)) == (isa, ROUNDED_WEIGHTS.get(isa, set()))
 
 
 def test_the_phases_of_a_row_are_measured_on_each_instruction_set() -> None:

@@ -17,15 +17,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from reference.compare import assert_output_close, rounded_weights
-from sfmla_ctypes import toolkit_path
-from sfmla_ctypes.bench.probes import instruction_set
+from sfmla_ctypes import AclDeviceError, toolkit_path
+from sfmla_ctypes.bench import probes
+from sfmla_ctypes.bench.probes import BenchError, instruction_set
 from sfmla_ctypes.case_files import ATTRIBUTE_TYPES, load_case, save_arrays
-from sfmla_ctypes.cases import CaseSpec
+from sfmla_ctypes.cases import CaseError, CaseSpec
 from sfmla_ctypes.cli import main
 from sfmla_ctypes.cli.info import SETTINGS
 from sfmla_ctypes.cli.output import print_table
 from sfmla_ctypes.judge import judge_attn_out, judge_softmax_lse
 from sfmla_ctypes.operators import OPERATORS
+from sfmla_ctypes.plots import PlotError
 
 SMALL = ["--batch", "2", "--query-tokens", "3", "--kv-tokens", "90,300", "--heads", "8"]
 
@@ -288,7 +290,7 @@ def test_plan_of_sparse_attn_sharedkv(tmp_path: Path) -> None:
     schedule = json.loads(sfmla("plan", path, "--cores", 3, "--json").stdout)
     assert 1 <= len(schedule["cores"]) <= 3
     assert sum(work["rows"] for work in schedule["cores"]) == 6
-    assert schedule["reductions"] == []
+    assert schedule["merges"] == []
 
 
 def test_plan_of_an_operator_that_is_not_planned(tmp_path: Path) -> None:
@@ -387,6 +389,54 @@ def test_a_narrow_terminal_breaks_no_word(
     assert {*" ".join(columns).split(), "decode-CSA-128h", "123.45", "67.8"} <= set(words)
 
 
+REFUSALS = (
+    AclDeviceError(507018, "aclrtSynchronizeStream", "seqused_q: -1"),
+    BenchError("the probes cannot be loaded"),
+    CaseError("q: missing"),
+    PlotError("pictures need matplotlib"),
+    OverflowError("cmp_ratio: too large"),
+    MemoryError("Unable to allocate 9 TiB"),
+    MemoryError(),
+)
+
+
+@pytest.mark.parametrize("error", REFUSALS, ids=repr)
+@pytest.mark.parametrize("name", main.commands)
+def test_a_refusal_anywhere_in_a_command_is_one_sentence(
+    name: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise error
+
+    command = main.commands[name]
+    monkeypatch.setattr(command, "callback", refuse)
+    needed = ["x.npz" for part in command.params if part.required]
+    lines = sfmla(name, *needed, exit_code=2).stderr.splitlines()
+    sentence = str(error) or "memory: not enough of it for this call"
+    assert lines == [f"Error: {sentence}"]
+
+
+def test_an_error_that_is_no_refusal_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(main.commands["info"], "callback", fail)
+    assert isinstance(sfmla("info", exit_code=1).exception, KeyError)
+
+
+@pytest.mark.parametrize("words", [["info"], ["run", "CASE", "--reference"]])
+def test_probes_that_cannot_be_loaded_are_one_sentence(
+    words: list[str], case_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probes, "toolkit_path", lambda: case_file)
+    probes._open.cache_clear()
+    words = [str(case_file) if word == "CASE" else word for word in words]
+    *steps, line = sfmla(*words, exit_code=2).stderr.splitlines()
+    assert steps == (["reference rows"] if "--reference" in words else [])
+    assert line.startswith("Error: the probes ")
+    assert " cannot be loaded: " in line
+
+
 def test_every_command_and_option_has_help() -> None:
     for name, command in main.commands.items():
         assert sfmla(name, "--help").stdout
@@ -441,7 +491,7 @@ def refused_by_tests(found: np.ndarray, expected: np.ndarray, lse: np.ndarray) -
 @pytest.mark.parametrize("rounds_weights", [False, True])
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
 def test_the_judge_and_that_of_the_tests_agree(dtype: Any, rounds_weights: bool) -> None:
-    """They share no line, but what one accepts the other accepts, on both sides of the limit."""
+    """They share no logic, but what one accepts the other accepts, on both sides of the limit."""
     rounded = frozenset({np.dtype(dtype).name} if rounds_weights else ())
     rng = np.random.default_rng(5)
     answers = set()

@@ -55,8 +55,8 @@ def load_base(path: Path) -> dict[str, Any]:
 def check_comparable(base: Mapping[str, Any], instruction_set: str, dtype: str) -> None:
     """Raise BenchError unless the base was measured with the same kernels on the same type."""
     for name, found in (("instruction_set", instruction_set), ("dtype", dtype)):
-        if base[name] != found:
-            raise BenchError(f"base: {name} {base[name]}, must be {found} as in this run")
+        if base.get(name) != found:
+            raise BenchError(f"base: {name} {base.get(name)}, must be {found} as in this run")
 
 
 def compare(base: Mapping[str, Any], report: Report) -> list[Change]:

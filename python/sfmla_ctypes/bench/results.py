@@ -76,7 +76,7 @@ class PeerResult:
 
     @property
     def is_precise(self) -> bool:
-        """Whether probabilities stay in float32, as they do in the library."""
+        """Whether probabilities stay in float32; in the library the instruction set decides."""
         return self.name.split()[0].endswith(PRECISE)
 
 

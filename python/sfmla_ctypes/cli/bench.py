@@ -20,7 +20,6 @@ from ..case_arrays import DTYPES
 from ..plots import check_can_plot
 from .options import FILE
 from .output import json_option, print_json, print_table
-from .refusals import as_refusals
 
 
 @click.command()
@@ -95,17 +94,16 @@ def bench(
     """
     chosen = workloads or (() if with_sweep else tuple(WORKLOADS))
     plan = Plan(chosen, sorted(set(threads)), dtype, rounds, with_peers, with_sweep)
-    with as_refusals():
-        if plot is not None:
-            check_can_plot(plot)
-        base = None if base_file is None else load_base(base_file)
-        if base is not None:
-            check_comparable(base, instruction_set(), dtype)
-        with Console(stderr=True).status("starting") as status:
-            report = run(plan, status.update)
-        changes = [] if base is None else compare(base, report)
-        if plot is not None:
-            save_roofline(report, plot)
+    if plot is not None:
+        check_can_plot(plot)
+    base = None if base_file is None else load_base(base_file)
+    if base is not None:
+        check_comparable(base, instruction_set(), dtype)
+    with Console(stderr=True).status("starting") as status:
+        report = run(plan, status.update)
+    changes = [] if base is None else compare(base, report)
+    if plot is not None:
+        save_roofline(report, plot)
     if as_json:
         print_json(report.as_dict() | {"changes": [asdict(change) for change in changes]})
     else:

@@ -23,7 +23,6 @@ from .device import device_option, is_emulated
 from .execute import compare, execute, keys_per_row
 from .options import FILE
 from .output import json_option, milliseconds, print_json, print_table, waiting
-from .refusals import as_refusals
 
 DEFAULT_PICTURE = "sfmla_demo.png"
 MODES = ("swa", "csa", "hca")
@@ -69,15 +68,14 @@ def demo(context: click.Context, /, plot: Path | None, no_plot: bool, as_json: b
     """
     if plot is None and not no_plot and find_spec("matplotlib") is not None:
         plot = Path(DEFAULT_PICTURE)
-    with as_refusals():
-        if plot is not None:
-            check_can_plot(plot)
-        specs = demo_specs()
-        with waiting("building the cases"):
-            cases = {name: build_case(spec) for name, spec in specs.items()}
-        lines = [_run(name, spec, cases[name]) for name, spec in specs.items()]
-        if plot is not None:
-            _save_picture(cases, plot)
+    if plot is not None:
+        check_can_plot(plot)
+    specs = demo_specs()
+    with waiting("building the cases"):
+        cases = {name: build_case(spec) for name, spec in specs.items()}
+    lines = [_run(name, spec, cases[name]) for name, spec in specs.items()]
+    if plot is not None:
+        _save_picture(cases, plot)
     if as_json:
         print_json([_as_json(line) for line in lines])
     else:

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 import click
 
 from .. import Device
+from .._context import setting
 from ..cases import CaseError
 from ..operators import OPERATORS, Operator
-from .refusals import Refusal, as_refusals
+from .refusals import Refusal
 
 VARIABLE = "SFMLA_DEVICE"
 EMULATED = "ascend910b"
@@ -38,7 +39,7 @@ def check_has_emulated_kernel(operator: Operator) -> None:
 
 def product_rules() -> str:
     """The product whose rules refuse calls in this process."""
-    return EMULATED if is_emulated() else os.environ.get("SFMLA_RULES", "cpu")
+    return EMULATED if is_emulated() else setting("SFMLA_RULES") or "cpu"
 
 
 def _use(_context: click.Context, _parameter: click.Parameter, device: str | None) -> None:
@@ -47,8 +48,7 @@ def _use(_context: click.Context, _parameter: click.Parameter, device: str | Non
         return
     before = os.environ.get(VARIABLE)
     os.environ[VARIABLE] = device
-    with as_refusals():
-        found = Device().name
+    found = Device().name
     if found != NAMES[device]:
         del os.environ[VARIABLE]
         if before is not None:

@@ -12,10 +12,10 @@ from typing import Any
 import click
 
 from .. import Device, __version__, toolkit_path
+from .._context import setting
 from ..bench.probes import instruction_set
 from .device import device_option, product_rules
 from .output import json_option, print_json, print_table
-from .refusals import as_refusals
 
 SETTINGS = (
     "SFMLA_DEVICE",
@@ -46,8 +46,7 @@ def info(prefix: bool, as_json: bool) -> None:
     if prefix:
         click.echo(toolkit_path())
         return
-    with as_refusals():
-        facts = _facts()
+    facts = _facts()
     if as_json:
         print_json(facts)
         return
@@ -74,7 +73,7 @@ def _facts() -> dict[str, Any]:
         "memory_total_bytes": memory.total_bytes,
         "memory_free_bytes": memory.free_bytes,
         "prefix": str(toolkit_path()),
-        "settings": {name: os.environ[name] for name in SETTINGS if name in os.environ},
+        "settings": {name: setting(name) for name in SETTINGS if setting(name) is not None},
         "unknown_settings": _unknown_settings(),
     }
 

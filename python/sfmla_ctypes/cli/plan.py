@@ -24,7 +24,6 @@ from .options import (
     operator_option,
 )
 from .output import json_option, print_json, print_table
-from .refusals import as_refusals
 
 
 @click.command(cls=CommandWithAttributes)
@@ -53,21 +52,20 @@ def plan(
     CASE is decoded as it is.
     """
     title = Path(case_name).name
-    with as_refusals():
-        if plot is not None:
-            check_can_plot(plot)
-        chosen, arguments = load_with_overrides(case_name, attributes, operator)
-        planner = _planner(chosen)
-        with _core_limit(cores):
-            arguments = chosen.with_metadata(arguments)
-        schedule = planner.decode(arguments["metadata"], chosen.call(**arguments))
-        if plot is not None:
-            save_schedule(schedule, title, plot)
+    if plot is not None:
+        check_can_plot(plot)
+    chosen, arguments = load_with_overrides(case_name, attributes, operator)
+    planner = _planner(chosen)
+    with _core_limit(cores):
+        arguments = chosen.with_metadata(arguments)
+    schedule = planner.decode(arguments["metadata"], chosen.call(**arguments))
+    if plot is not None:
+        save_schedule(schedule, title, plot)
     if as_json:
         print_json(_as_json(schedule))
         return
     _print_cores(title, schedule)
-    _print_reductions(schedule)
+    _print_merges(schedule)
     if plot is not None:
         click.echo(f"wrote {plot}")
 
@@ -98,7 +96,7 @@ def _as_json(schedule: Schedule) -> dict[str, Any]:
         "largest_cost": schedule.largest_cost,
         "balance": schedule.balance,
         "cores": [asdict(work) for work in schedule.cores],
-        "reductions": [asdict(reduction) for reduction in schedule.reductions],
+        "merges": [asdict(merge) for merge in schedule.merges],
     }
 
 
@@ -122,20 +120,20 @@ def _print_cores(title: str, schedule: Schedule) -> None:
     )
 
 
-def _print_reductions(schedule: Schedule) -> None:
-    if not schedule.reductions:
+def _print_merges(schedule: Schedule) -> None:
+    if not schedule.merges:
         click.echo("no row is split over cores: nothing to merge")
         return
     rows = [
         (
-            str(task.vector_core),
-            f"{task.request}.{task.row}",
-            f"{task.first_part}..{task.first_part + task.parts - 1}",
-            f"{task.first_head}..{task.first_head + task.heads - 1}",
+            str(merge.vector_core),
+            f"{merge.request}.{merge.row}",
+            f"{merge.first_slot}..{merge.first_slot + merge.slots - 1}",
+            f"{merge.first_head}..{merge.first_head + merge.heads - 1}",
         )
-        for task in schedule.reductions
+        for merge in schedule.merges
     ]
-    columns = ("vector core", "request.row", "parts", "heads")
+    columns = ("vector core", "request.row", "slots", "heads")
     print_table("merges of rows that several cores share", columns, rows)
 
 

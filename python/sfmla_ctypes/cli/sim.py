@@ -27,7 +27,6 @@ from .device import EMULATED, VARIABLE, check_has_emulated_kernel
 from .execute import execute
 from .options import FILE, POSITIVE, build_named, changed_spec, named_spec, spec_options
 from .output import json_option, print_json, print_table, row_progress, waiting
-from .refusals import as_refusals
 
 Outputs = Mapping[str, NDArray[Any]]
 CORES = click.IntRange(1, 36)
@@ -81,7 +80,7 @@ def sim(
     settings = {VARIABLE: EMULATED, "SFMLA_SIM_CHECKS": "on" if checks else "off"}
     if cores is not None:
         settings["SFMLA_SIM_CORES"] = str(cores)
-    with as_refusals(), _trace_file(trace, plot) as traced:
+    with _trace_file(trace, plot) as traced:
         operator, arguments = _arguments(case_name, changes)
         runs = _run_all(operator, arguments, seeds, settings, traced)
         wrote = _written(case_name, runs, traced, trace, plot)
