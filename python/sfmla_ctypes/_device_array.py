@@ -16,7 +16,7 @@ from ._dtypes import acl_type
 from ._errors import AclRuntimeError, check, refuse
 from ._layout import Layout, Shape, byte_span, extents_of, layout_of
 from ._library import ffi, lib
-from ._stream import Stream
+from ._stream import Stream, chosen_stream
 from ._task import Task
 
 
@@ -163,7 +163,7 @@ class DeviceArray:
         """Contiguous array of zeros, filled in the order of `stream`. Errors as `empty`."""
         array = cls.empty(shape, dtype)
         if array.nbytes > 0:
-            stream = stream or Stream.current()
+            stream = chosen_stream(stream)
             nbytes, handle = array.nbytes, stream.handle
 
             def fill() -> None:
@@ -279,7 +279,7 @@ class DeviceArray:
         While `stream` is captured the values must be a contiguous array in pinned memory (see
         pinned_empty), which each replay reads anew: AclParamError (107000) for others.
         """
-        stream = stream or Stream.current()
+        stream = chosen_stream(stream)
         # A private copy: memory registered for a call of another thread would be read too late.
         to_array = np.array if capture_of(stream.state) is None else np.asarray
         source = to_array(array, order="C")

@@ -83,6 +83,8 @@ def test_a_stream_that_is_none(value: Any) -> None:
         lambda: sfmla.sparse_flash_mla(query, ori_kv=query, stream=value),
         lambda: sfmla.sparse_flash_mla_metadata(64, 1, 512, stream=value),
         lambda: sfmla.Event().record(value),
+        lambda: sfmla.DeviceArray.zeros(3, np.float16, value),
+        lambda: sfmla.DeviceArray.empty(1, np.float16).copy_from(np.zeros(1, np.float16), value),
     ):
         with pytest.raises(TypeError, match=sentence):
             call()
