@@ -13,10 +13,9 @@ sys.path[:0] = [str(TESTS), str(TESTS / "python")]
 
 @pytest.fixture
 def kernels_may_round_weights() -> Iterator[None]:
-    """Comparisons allow for what the kernels of this process do with bfloat16."""
-    from reference.compare import rounded_weights
-    from sfmla_ctypes.bench.probes import rounds_weights
+    """Comparisons allow for what this process's instruction set does with 16-bit types."""
+    from reference.compare import as_on
+    from sfmla_ctypes.bench.probes import instruction_set
 
-    types = frozenset(dtype for dtype in ("bfloat16", "float16") if rounds_weights(dtype))
-    with rounded_weights(types):
+    with as_on(instruction_set()):
         yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Format, lint and types of the whole tree."""
+"""Format, lint and types of the whole tree, but for what pyproject.toml exempts."""
 
 import subprocess
 import sys

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from ._device_array import DeviceArray
 from ._dlpack import import_array
 from ._dtypes import acl_type
-from ._errors import refuse
+from ._errors import AclError, refuse
 from ._layout import Layout, layout_of
 from ._library import ffi, lib
 
 
 class SupportsDLPack(Protocol):
-    """An array of another package, in CPU memory."""
+    """An array of another package, in host memory."""
 
     def __dlpack__(self) -> Any: ...
     def __dlpack_device__(self) -> Any: ...
@@ -36,6 +36,8 @@ def as_array(name: str, value: ArrayLike | None) -> Array | None:
     """The argument as a NumPy or device array on the same memory; None stays None.
 
     TypeError for what is no array, a list included: turning one into an array would guess a dtype.
+    TypeError also for an object that offers an array which cannot be viewed: memory of another
+    device, a DLPack capsule that was consumed before, a broken `__array_interface__`.
     """
     return None if value is None else _view(name, value)[0]
 
@@ -57,18 +59,32 @@ def _view(name: str, value: ArrayLike) -> tuple[Array, bool]:
     """The argument as an array on the same memory, and whether its owner allows writing."""
     if isinstance(value, DeviceArray):
         return value, True
+    if isinstance(value, np.ndarray):
+        return value, value.flags.writeable
     if hasattr(value, "__array_interface__"):
-        array = value if isinstance(value, np.ndarray) else np.asarray(value)
+        array = _from_interface(name, value)
         return array, array.flags.writeable
-    if not hasattr(value, "__dlpack__"):
+    if not (hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__")):
         raise TypeError(
             f"{name}: {type(value).__name__}, must be a NumPy array, a DeviceArray or an object "
-            "with __dlpack__ or __array_interface__"
+            "with __array_interface__, or with __dlpack__ and __dlpack_device__"
         )
     try:
         return import_array(value)
-    except (BufferError, RuntimeError) as error:
+    except AclError:
+        raise  # of the work that makes the values, not of the array
+    except (BufferError, RuntimeError, TypeError) as error:
         raise TypeError(f"{name}: {error}") from error
+
+
+def _from_interface(name: str, value: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"{name}: {type(value).__name__} with an __array_interface__ that NumPy does not take, "
+            "must be as its documentation says"
+        ) from error
 
 
 def empty(shape: tuple[int, ...], dtype: Any, on_device: bool) -> Array:

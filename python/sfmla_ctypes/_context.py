@@ -24,19 +24,36 @@ class _ThreadState(threading.local):
 this_thread = _ThreadState()
 _init_lock = threading.RLock()  # garbage collection may come back here
 _is_initialized = False
+_settings: dict[str, str] | None = None  # None: the library has not been used yet
 
 
 def initialize() -> None:
     """Before anything else in the process; again does no harm."""
-    global _is_initialized
+    global _is_initialized, _settings
     with _init_lock:
         if not _is_initialized:
+            if _settings is None:
+                _settings = {
+                    name: value for name, value in os.environ.items() if name.startswith("SFMLA_")
+                }
             code = lib.aclInit(ffi.NULL)
             if code == lib.ACL_ERROR_REPEAT_INITIALIZE:
                 take_report()  # other code of this process did it before: harmless
             else:
                 check("aclInit", code)
             _is_initialized = True
+
+
+def setting(name: str) -> str | None:
+    """An environment variable SFMLA_* as the library knows it; None when it was not set.
+
+    The library reads its variables once, at its first use, and forked processes keep what it read:
+    what os.environ says later changes nothing.
+    """
+    if _settings is None:
+        initialize()
+    assert _settings is not None
+    return _settings.get(name)
 
 
 def ensure_context() -> None:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Devices: their number, names, cores and memory. A thread gets device 0 on first use."""
 
+import operator
 from typing import NamedTuple
 
 from ._context import ensure_context, initialize, this_thread
-from ._errors import check
+from ._errors import check, error_of
 from ._library import ffi, lib
 from ._task import synchronize_device
 
@@ -29,11 +30,14 @@ class Device:
     Device 0 is the processor of this machine, or the cores that SFMLA_DEVICE emulates. As a context
     manager it is, inside the block, the device of the calling thread, as after `set`; leaving the
     block restores the device and the stream of before, and waits for nothing. Errors: AclParamError
-    (107001) for an id that does not exist, from the first use.
+    (107001) for an id that does not exist, at the latest from the first use.
     """
 
     def __init__(self, device_id: int = 0) -> None:
-        self.id = device_id
+        self.id = operator.index(device_id)
+        if not _fits(self.id, bits=31):
+            text = f"device_id: {self.id}, must be in [0, Device.count())"
+            raise error_of(lib.ACL_ERROR_RT_INVALID_DEVICEID, "sfmla_ctypes", text)
 
     def __repr__(self) -> str:
         return f"Device({self.id})"
@@ -77,16 +81,22 @@ class Device:
     def set_core_limits(self, cube: int | None = None, vector: int | None = None) -> None:
         """Limits the cores that later planning uses; None leaves a limit as it is.
 
-        The limit shapes schedules, never numbers: results have the same bits under any limit.
+        For the whole process, until set again. The limit shapes schedules, never numbers: results
+        have the same bits under any limit. AclParamError (107000) for a number that is not from 1
+        to the cores of the device.
         """
         ensure_context()
-        for kind, value in (
-            (lib.ACL_RT_DEV_RES_CUBE_CORE, cube),
-            (lib.ACL_RT_DEV_RES_VECTOR_CORE, vector),
+        for name, kind, value in (
+            ("cube", lib.ACL_RT_DEV_RES_CUBE_CORE, cube),
+            ("vector", lib.ACL_RT_DEV_RES_VECTOR_CORE, vector),
         ):
-            if value is not None:
-                code = lib.aclrtSetDeviceResLimit(self.id, kind, value)
-                check("aclrtSetDeviceResLimit", code)
+            if value is None:
+                continue
+            if not _fits(value, bits=32):
+                text = f"{name}: {value}, must be from 1 to the number of cores"
+                raise error_of(lib.ACL_ERROR_RT_PARAM_INVALID, "sfmla_ctypes", text)
+            code = lib.aclrtSetDeviceResLimit(self.id, kind, value)
+            check("aclrtSetDeviceResLimit", code)
 
     def synchronize(self) -> None:
         """Waits for all streams of the calling thread's device.
@@ -116,6 +126,11 @@ class Device:
         value = ffi.new("uint32_t *")
         check("aclrtGetDeviceResLimit", lib.aclrtGetDeviceResLimit(self.id, kind, value))
         return int(value[0])
+
+
+def _fits(value: int, bits: int) -> bool:
+    """Whether the library can be asked about a number at all."""
+    return 0 <= value < 1 << bits
 
 
 def _return_to_outer_device() -> None:

@@ -2,22 +2,21 @@
 """Arrays in device memory."""
 
 import math
-import os
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._capture import Use, capture_of, is_capturing
-from ._context import ensure_context
+from ._context import ensure_context, setting
 from ._dlpack import CPU, export_array
 from ._dtypes import acl_type
 from ._errors import AclRuntimeError, check, refuse
-from ._layout import Layout, byte_span, layout_of
+from ._layout import Layout, Shape, byte_span, extents_of, layout_of
 from ._library import ffi, lib
-from ._stream import Stream
+from ._stream import Stream, chosen_stream
 from ._task import Task
 
 
@@ -137,7 +136,9 @@ class DeviceArray:
     `os.fork` an array stays readable in the child, unless the calls that write it had not ended:
     then reading raises AclRuntimeError (107003).
 
-    Attributes: shape, dtype, strides (bytes, as in NumPy), ndim, size, itemsize, nbytes.
+    Attributes: shape, dtype, strides (bytes, as in NumPy), ndim, size, itemsize, nbytes. Element
+    types: float16, bfloat16 (of ml_dtypes), float32, float64, signed and unsigned integers of 8 to
+    64 bits, bool, complex64 and complex128.
     """
 
     def __init__(self, memory: DeviceMemory, view: NDArray[Any]) -> None:
@@ -145,22 +146,24 @@ class DeviceArray:
         self._view = view  # never dereferenced: shape, strides, dtype and address only
 
     @classmethod
-    def empty(cls, shape: int | Sequence[int], dtype: Any) -> "DeviceArray":
-        """Contiguous array with undefined contents. Untouched pages cost no memory on a CPU."""
-        extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    def empty(cls, shape: Shape, dtype: Any) -> "DeviceArray":
+        """Contiguous array with undefined contents. Untouched pages cost no memory on a CPU.
+
+        AclParamError (161002) for a dtype without a code in C and for a shape that no array has;
+        AclMemoryError (207001) for more memory than the device has free.
+        """
         dtype = np.dtype(dtype)
         acl_type("array", dtype)
+        extents = extents_of(shape, dtype)
         memory = DeviceMemory(math.prod(extents) * dtype.itemsize)
         return cls(memory, memory.as_bytes().view(dtype).reshape(extents))
 
     @classmethod
-    def zeros(
-        cls, shape: int | Sequence[int], dtype: Any, stream: Stream | None = None
-    ) -> "DeviceArray":
-        """Contiguous array of zeros, filled in the order of `stream`."""
+    def zeros(cls, shape: Shape, dtype: Any, stream: Stream | None = None) -> "DeviceArray":
+        """Contiguous array of zeros, filled in the order of `stream`. Errors as `empty`."""
         array = cls.empty(shape, dtype)
         if array.nbytes > 0:
-            stream = stream or Stream.current()
+            stream = chosen_stream(stream)
             nbytes, handle = array.nbytes, stream.handle
 
             def fill() -> None:
@@ -175,8 +178,11 @@ class DeviceArray:
         """Copy of a NumPy array, with the same strides.
 
         The bytes between the first and the last element are copied as they are, so that a view with
-        gaps stays one: `np.ascontiguousarray` first leaves the gaps out. AclRuntimeError (207000)
-        in a thread that captures, as replays would not copy again.
+        gaps stays one: `np.ascontiguousarray` first leaves the gaps out. Returns when they are.
+
+        AclParamError (161002) for a dtype without a code in C and for strides that are no whole
+        elements; AclMemoryError (207001); AclRuntimeError (207000) in a thread that captures, as
+        replays would not copy again.
         """
         if is_capturing():
             text = "from_numpy: it copies once and in no replay, must be called before the capture"
@@ -248,7 +254,10 @@ class DeviceArray:
         return DeviceArray(self._memory, self._view[parts if ... in parts else (*parts, ...)])
 
     def reshape(self, *shape: Any) -> "DeviceArray":
-        """View of a contiguous array with another shape, as in NumPy."""
+        """View of a contiguous array with another shape, as in NumPy.
+
+        AclParamError (161002) for an array with gaps, ValueError for another number of elements.
+        """
         self._require_contiguous("reshape")
         return DeviceArray(self._memory, self._view.reshape(*shape))
 
@@ -264,11 +273,13 @@ class DeviceArray:
     def copy_from(self, array: Any, stream: Stream | None = None) -> None:
         """Overwrites a contiguous array with host values of the same shape and dtype.
 
-        In the order of `stream`. The host values may be changed as soon as the call returns. While
-        `stream` is captured they must be a contiguous array in pinned memory (see pinned_empty),
-        which each replay reads anew: AclParamError (107000) for others.
+        In the order of `stream`. The host values may be changed as soon as the call returns.
+        AclParamError (161002) for another shape or dtype, and when this array has gaps.
+
+        While `stream` is captured the values must be a contiguous array in pinned memory (see
+        pinned_empty), which each replay reads anew: AclParamError (107000) for others.
         """
-        stream = stream or Stream.current()
+        stream = chosen_stream(stream)
         # A private copy: memory registered for a call of another thread would be read too late.
         to_array = np.array if capture_of(stream.state) is None else np.asarray
         source = to_array(array, order="C")
@@ -304,7 +315,7 @@ class DeviceArray:
         """
         if options.get("copy"):
             return export_array(self.numpy(), **options)
-        if os.environ.get("SFMLA_CHECK") == "strict":
+        if setting("SFMLA_CHECK") == "strict":
             raise BufferError(
                 "array: device memory that the host cannot read under SFMLA_CHECK=strict, must be "
                 "exported with copy=True"

@@ -16,7 +16,7 @@ from ._dtypes import bfloat16
 
 CPU = (1, 0)  # kDLCPU, device 0
 
-_HOST_MEMORY = (1, 3, 11)  # kDLCPU, kDLCUDAHost, kDLROCMHost
+_HOST_MEMORY = {1: "CPU", 3: "CUDA host", 11: "ROCm host"}  # by DLDeviceType
 
 _UINT_16_BITS = (1, 16)  # kDLUInt
 _BFLOAT_16_BITS = (4, 16)  # kDLBfloat
@@ -38,16 +38,29 @@ _capsule_pointer.restype = ctypes.c_void_p
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
+def _name_of(capsule: Any) -> bytes:
+    """The name of a fresh capsule; BufferError for a consumed one and for what is no capsule."""
+    try:
+        name: bytes | None = _capsule_name(capsule)
+        found = "a capsule without a name" if name is None else f"a capsule named {name.decode()!r}"
+    except ValueError:
+        name, found = None, f"an object of type {type(capsule).__name__}"
+    if name is not None and name in _TENSOR_OFFSET:
+        return name
+    allowed = " or ".join(repr(fresh.decode()) for fresh in _TENSOR_OFFSET)
+    raise BufferError(f"__dlpack__ gave {found}, must be a capsule named {allowed}, used once")
+
+
 def _type_field(capsule: Any) -> Any:
     """The type code and bits inside a fresh capsule, as a writable array of two bytes."""
-    name = _capsule_name(capsule)
+    name = _name_of(capsule)
     address = _capsule_pointer(capsule, name) + _TENSOR_OFFSET[name] + _TYPE_OFFSET
     return (ctypes.c_uint8 * 2).from_address(address)
 
 
 def _is_read_only(capsule: Any) -> bool:
     """What a fresh capsule says; the first version of the protocol cannot say read-only."""
-    name = _capsule_name(capsule)
+    name = _name_of(capsule)
     if name != b"dltensor_versioned":
         return False
     flags = ctypes.c_uint64.from_address(_capsule_pointer(capsule, name) + _FLAGS_OFFSET)
@@ -75,15 +88,28 @@ class _AsUint16:
         return capsule
 
 
+def _device_of(producer: Any) -> tuple[int, int]:
+    device = producer.__dlpack_device__()
+    try:
+        kind, number = map(int, device)
+    except (TypeError, ValueError):
+        raise BufferError(f"__dlpack_device__ gave {device!r}, must be two integers") from None
+    return kind, number
+
+
 def import_array(producer: Any) -> tuple[NDArray[Any], bool]:
     """NumPy view of a DLPack producer's host memory, and whether the producer allows writing.
 
     NumPy's own flag does not tell: views from the first version of the protocol are always
-    read-only there. BufferError or RuntimeError if no view is possible.
+    read-only there. BufferError or RuntimeError, as the producer and NumPy raise them too, if no
+    view is possible.
     """
-    device = producer.__dlpack_device__()
-    if device[0] not in _HOST_MEMORY:
-        raise BufferError(f"DLPack device {tuple(map(int, device))}, must be host memory {CPU}")
+    kind, number = _device_of(producer)
+    if kind not in _HOST_MEMORY:
+        allowed = ", ".join(f"{kind} ({name})" for kind, name in _HOST_MEMORY.items())
+        raise BufferError(
+            f"DLPack device {(kind, number)}, must be host memory, a device type of {allowed}"
+        )
     proxy = _AsUint16(producer)
     array: NDArray[Any] = np.from_dlpack(proxy)
     return array.view(bfloat16) if proxy.was_bfloat16 else array, not proxy.is_read_only

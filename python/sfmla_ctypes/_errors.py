@@ -79,7 +79,7 @@ def take_report() -> str:
 
 
 def error_of(code: int, api: str, report: str) -> AclError:
-    """The exception for a status and the report that belongs to it."""
+    """The exception for a status and the report, or the sentence, that belongs to it."""
     first_line = report.split("\n", 1)[0]
     text = _HEADER.sub("", first_line) or "no text was given"
     kind = _CLASS_OF_CODE.get(code) or _CLASS_OF_THOUSAND.get(code // 1000, AclError)

@@ -1,12 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the elements of an array lie, in the units of the C interface."""
+"""How large an array is and where its elements lie, in the units of the C interface."""
 
+import math
+import operator
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex, TypeAlias, cast
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import refuse
+
+Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+
+
+def extents_of(shape: Shape, dtype: np.dtype[Any]) -> tuple[int, ...]:
+    """The extents of a new array, from one integer or several.
+
+    AclParamError (161002) for a negative one, and for more bytes than addresses count.
+    """
+    extents: tuple[int, ...]
+    try:
+        extents = (operator.index(cast(SupportsIndex, shape)),)
+    except TypeError:
+        extents = tuple(map(operator.index, cast(Sequence[SupportsIndex], shape)))
+    if min(extents, default=0) < 0 or math.prod(extents) * dtype.itemsize > sys.maxsize:
+        raise refuse(
+            f"shape: {extents} of {dtype}, must have extents from 0 on and at most {sys.maxsize} "
+            "bytes"
+        )
+    return extents
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ._device_array import DeviceArray, DeviceMemory
 from ._errors import check, refuse, take_report
 from ._host_memory import host_memory
 from ._library import ffi, lib
-from ._stream import Stream
+from ._stream import Stream, chosen_stream
 from ._task import Task
 
 
@@ -33,14 +33,19 @@ def _integer(name: str, value: Any) -> int:
 
 
 def real(**values: Any) -> tuple[float, ...]:
-    """double attributes. TypeError for what is no real number, such as text or a truth value."""
+    """double attributes. TypeError for what is no real number, such as text or a truth value,
+    OverflowError for an integer beyond what a double holds.
+    """
     return tuple(_real(name, value) for name, value in values.items())
 
 
 def _real(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}: {value!r}, must be a real number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise OverflowError(f"{name}: {value}, must fit in a double") from None
 
 
 def c_string(name: str, value: str) -> Any:
@@ -66,7 +71,7 @@ def run(
     failed task is raised here; AclParamError (161002) while the stream is captured.
     """
     ensure_context()
-    stream = stream or Stream.current()
+    stream = chosen_stream(stream)
     call = _Call(api, inputs, attributes, outputs, stream)
     if not call.host_arrays:
         call.submit()

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ TENSOR_NAMES = tuple(
     dict.fromkeys(name for operator in OPERATORS.values() for name in operator.array_names)
 )
 SUFFIXES = (".npz", ".safetensors")
+# What zipfile and NumPy raise for damaged files, and for encrypted or otherwise foreign ones.
+UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 def load_case(path: Path) -> Arguments:
@@ -98,7 +101,7 @@ def _read_npz(path: Path) -> tuple[dict[str, Array], dict[str, Any]]:
                     attributes[name] = value.item()
                 else:
                     tensors[name] = _from_bits(value)
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise CaseError(f"{path}: not a readable .npz file ({error})") from error
     return tensors, attributes
 

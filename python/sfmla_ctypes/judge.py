@@ -10,7 +10,7 @@ instruction sets do, rounds weights to the type of the query first, which may co
 roundoff of that largest value.
 
 This module answers users. The tests judge by the same rule with tests/reference/compare.py, which
-shares no line with it, so that no mistake can hide in both.
+shares no logic with it, so that no mistake can hide in both.
 """
 
 from __future__ import annotations
@@ -63,8 +63,9 @@ def judge_attn_out(
 ) -> Verdict:
     """Verdict on attn_out, or the output of another name that is the same.
 
-    ``expected`` (..., N1, 512) and ``expected_lse``, one value per row and head, are the float64
-    reference. ``rounds_weights``: the device rounds weights to the type of the query.
+    ``found`` (..., N1, 512) is float16 or bfloat16. ``expected``, of its shape, and
+    ``expected_lse``, one value per row and head, are the float64 reference. ``rounds_weights``: the
+    device rounds weights to the type of the query.
     """
     largest = np.max(np.abs(expected), axis=-1, initial=0.0, where=np.isfinite(expected))
     score_error = FLOAT32_ERROR * _score_size(expected_lse).reshape(largest.shape)

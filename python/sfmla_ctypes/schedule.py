@@ -9,7 +9,7 @@ start cursor up to, not including, its end cursor.
 The cost of a block of s keys for m heads is 6*ceil(m/16) + 10*ceil(s/64), in units without a name.
 
 This decoder shows users what a plan says. The tests read plans with another,
-tests/reference/schedule.py, which shares no line with it, so that no mistake can hide in both.
+tests/reference/schedule.py, which shares no logic with it, so that no mistake can hide in both.
 """
 
 from __future__ import annotations
@@ -68,14 +68,17 @@ class CoreWork:
 
 
 @dataclass(frozen=True)
-class Reduction:
-    """One merge of the parts of a row that several cores worked on."""
+class Merge:
+    """The heads that one vector core merges of a row that several cube cores worked on.
+
+    The row's partial results, one per chunk, lie in the slots from ``first_slot`` on.
+    """
 
     vector_core: int
     request: int
     row: int
-    first_part: int
-    parts: int
+    first_slot: int
+    slots: int
     first_head: int
     heads: int
 
@@ -85,7 +88,7 @@ class Schedule:
     """All enabled records of a schedule."""
 
     cores: tuple[CoreWork, ...]
-    reductions: tuple[Reduction, ...]
+    merges: tuple[Merge, ...]
 
     @property
     def cost(self) -> int:
@@ -167,19 +170,18 @@ def decode_schedule(metadata: NDArray[np.int32], call: Call) -> Schedule:
         cores=tuple(
             plan.work(core, record) for core, record in enumerate(cube.tolist()) if record[0]
         ),
-        reductions=tuple(
-            Reduction(core, *record[1:7])
-            for core, record in enumerate(vector.tolist())
-            if record[0]
+        merges=tuple(
+            Merge(core, *record[1:7]) for core, record in enumerate(vector.tolist()) if record[0]
         ),
     )
 
 
 def planned_words(metadata: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The words of a plan. Raises CaseError for an array of another shape."""
-    words = np.asarray(metadata, np.int32)
-    if words.shape != (METADATA_WORDS,):
-        raise CaseError(f"metadata: shape {words.shape}, must be ({METADATA_WORDS},)")
+    """The words of a plan. Raises CaseError for an array of another shape or type."""
+    words = np.asarray(metadata)
+    if words.shape != (METADATA_WORDS,) or words.dtype != np.int32:
+        found = f"{words.dtype} {words.shape}"
+        raise CaseError(f"metadata: {found}, must be int32 ({METADATA_WORDS},)")
     return words
 
 

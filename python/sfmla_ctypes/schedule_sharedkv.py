@@ -81,7 +81,7 @@ def decode_schedule(metadata: NDArray[np.int32], call: SharedKvCall) -> Schedule
     records = words.reshape(CUBE_RECORDS, CUBE_RECORD_WORDS).tolist()
     return Schedule(
         cores=tuple(plan.work(core, record) for core, record in enumerate(records) if record[0]),
-        reductions=(),
+        merges=(),
     )
 
 

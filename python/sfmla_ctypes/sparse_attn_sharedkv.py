@@ -91,7 +91,8 @@ def sparse_attn_sharedkv(
                      rows of no request are 0
         softmax_lse  float32, BSND (B,S1,N1,1) or TND (T1,N1,1), natural log, sink included; the
                      float32 scalar 0 when return_softmax_lse is False
-    They are DeviceArrays when q is one, else NumPy arrays.
+    Arrays that the caller gave come back as such; new ones are DeviceArrays when q is one, else
+    NumPy arrays.
 
     Waiting, errors and threads: as sparse_flash_mla; metadata, out and softmax_lse_out have the
     refusals of a required array too. 507018 only for words that sparse_attn_sharedkv_metadata wrote

@@ -85,7 +85,8 @@ def sparse_flash_attention(
     softmax_max + ln(softmax_sum) is the LSE that partial results over shards of the keys are merged
     by; rows without a key have 0 and 0, with sinks their sink and 1, rows of no request and rows
     before the first token 0 and 0. Both are the float32 scalar 0 when return_softmax_lse is False.
-    They are DeviceArrays when query is one, else NumPy arrays.
+    Arrays that the caller gave come back as such; new ones are DeviceArrays when query is one, else
+    NumPy arrays.
 
     With `sinks` aclnnSparseFlashAttentionV2 runs, else aclnnSparseFlashAttention.
 

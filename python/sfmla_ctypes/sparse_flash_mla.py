@@ -94,7 +94,8 @@ def sparse_flash_mla(
         out          shape and dtype of q; rows without a key and rows of no request are 0
         softmax_lse  float32, BSND (B,1,S1,N1) or TND (1,T1,N1), natural log, sink included; the
                      float32 scalar 0 when return_softmax_lse is False
-    They are DeviceArrays when q is one, else NumPy arrays.
+    Arrays that the caller gave come back as such; new ones are DeviceArrays when q is one, else
+    NumPy arrays.
 
     Waiting: with DeviceArrays only, the call queues its work and returns; reading a result waits
     for it. With any NumPy, DLPack or array-interface argument it returns when the work is done.
@@ -104,7 +105,7 @@ def sparse_flash_mla(
     other refusal, a read-only output included), whose text names operand, found and allowed.
     AclDeviceError from this call or, for DeviceArrays, from the next wait: 507015 bad values in
     lengths or block tables, 507018 metadata of another call. TypeError for an argument that is no
-    array or no integer.
+    array or no integer, OverflowError for a number that does not fit in 64 bits.
 
     May be called from many threads at once; the GIL is released while the library works.
     """

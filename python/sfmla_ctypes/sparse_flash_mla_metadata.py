@@ -69,12 +69,14 @@ def sparse_flash_mla_metadata(
         stream   queue of the call; None: Stream.current()
         out      (1024,) int32 array to write; operand metadata in refusals
 
-    Returns (1024,) int32: a DeviceArray when arrays are given and all are DeviceArrays, without a
-    host wait; else a NumPy array, ready. Uses the core limits of Device.set_core_limits.
+    Returns (1024,) int32: `out`, or a new array: a DeviceArray when arrays are given and all are
+    DeviceArrays, without a host wait; else a NumPy array, ready. Uses the core limits of
+    Device.set_core_limits.
 
     Errors: AclParamError (ValueError), .code 161002, text with operand, found and allowed.
     AclDeviceError 507018 for bad values in length tensors, from this call or, for DeviceArrays,
-    from the next wait. TypeError for an argument that is no array or no integer.
+    from the next wait. TypeError for an argument that is no array or no integer,
+    OverflowError for an integer that does not fit in 64 bits.
     """
     inputs = as_arrays(
         cu_seqlens_q=cu_seqlens_q,

@@ -12,14 +12,11 @@ from typing import Any
 import test_sparse_flash_attention as flash
 
 from cross.server import CallServer
-from reference.compare import rounded_weights
+from reference.compare import as_on
 from reference.sparse_flash_attention_cases import SparseFlashCase, build
 from sfmla_ctypes import AclParamError
 
 Servers = dict[str, CallServer]
-
-# They round weights to bfloat16 before the second product.
-ROUND_WEIGHTS = ("avx512bf16", "amxbf16", "neonbf16", "sve256bf16")
 
 
 def server_of(command: Sequence[str], isa: str = "", threads: int = 0) -> CallServer:
@@ -70,8 +67,7 @@ def all_servers(command: Sequence[str]) -> Iterator[Servers]:
 def on_each(servers: Servers, check: Callable[..., None], *arguments: Any) -> None:
     """Runs a test of tests/python in each server."""
     for isa, server in servers.items():
-        rounded = frozenset({"bfloat16"} if isa in ROUND_WEIGHTS else ())
-        with server.serves(), rounded_weights(rounded):
+        with server.serves(), as_on(isa):
             try:
                 check(*arguments)
             except AssertionError as error:

@@ -32,6 +32,7 @@ from cross.instruction_sets import (
     server_of,
 )
 from reference.cases import MODES
+from reference.sparse_attn_sharedkv_cases import MODES as SHARED_KV_MODES
 
 ALL = os.environ.get("SFMLA_MATRIX") == "all"
 QEMU_AARCH64 = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-cpu"]
@@ -62,7 +63,7 @@ def bit_rules(few: int, many: int) -> list[tuple[Any, ...]]:
         *((one_by_one, mode, count) for mode in MODES for count in heads),
         (flash_mla_bits.test_bl_28_interleaved_rows_as_requests_of_their_own,),
         (flash_mla_bits.test_bl_61_a_request_without_rows_changes_nothing,),
-        *((shared_kv_alone, mode, count) for mode in sharedkv.MODES for count in heads),
+        *((shared_kv_alone, mode, count) for mode in SHARED_KV_MODES for count in heads),
         *((flash.test_rows_one_by_one_equal_rows_together, count) for count in heads),
         *((flash.test_a_request_alone_and_in_a_batch, 1, "finite", count) for count in heads),
     ]

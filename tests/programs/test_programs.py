@@ -192,11 +192,11 @@ def test_metadata_records(tmp_path: Path) -> None:
             assert fields_of(enabled[work.core], *end) == work.end
 
         merging = {core: record for core, record in enumerate(vector) if record["enable"]}
-        assert list(merging) == [merge.vector_core for merge in schedule.reductions]
-        for merge in schedule.reductions:
+        assert list(merging) == [merge.vector_core for merge in schedule.merges]
+        for merge in schedule.merges:
             record = merging[merge.vector_core]
             assert fields_of(record, "bn2_idx", "m_idx") == (merge.request, merge.row)
-            parts = fields_of(record, "workspace_idx", "workspace_num")
-            assert parts == (merge.first_part, merge.parts)
+            slots = fields_of(record, "workspace_idx", "workspace_num")
+            assert slots == (merge.first_slot, merge.slots)
             assert fields_of(record, "m_start", "m_num") == (merge.first_head, merge.heads)
         assert bool(merging) == (step == "decode")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reference.call import Call
+from reference.call import Array, Call
 from reference.case_arrays import make_sinks
 from reference.cases import Case, build
 
@@ -27,6 +27,7 @@ class DeviceCase:
     def call(self) -> Call:
         call = build(self.case)
         heads = self.case.heads
+        sinks: Array | None
         if self.sinks in SINKS:
             sinks = np.resize(SINKS[self.sinks], heads).astype(np.float32)
         else:

@@ -6,17 +6,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 import sfmla_ctypes
 from reference.call import Array, Call, planning_arguments
 
+Value = TypeVar("Value")
+
 FEW_AND_MANY = (8, 64)  # heads: the kernels have products of their own for few
 
 
-def arguments_of(call: Call) -> dict[str, Any]:
+def arguments_of(call: Any) -> dict[str, Any]:
     return {field.name: getattr(call, field.name) for field in dataclasses.fields(call)}
 
 
@@ -51,8 +53,10 @@ def on_device(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def replace(call: Call, **changes: Any) -> Call:
-    return dataclasses.replace(call, **changes)
+def replace(call: Value, **changes: Any) -> Value:
+    """A call, or a case, with other fields. Their types are not checked: some are wrong here."""
+    changed: Value = dataclasses.replace(cast(Any, call), **changes)
+    return changed
 
 
 def only_request(call: Call, request: int) -> Call:

@@ -3,7 +3,7 @@
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import ml_dtypes
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import sfmla_ctypes as sfmla
 from sfmla_ctypes._arrays import as_array, as_output, create_tensor
 from sfmla_ctypes._context import ensure_context
-from sfmla_ctypes._dlpack import export_array, import_array
+from sfmla_ctypes._dlpack import _type_field, export_array, import_array
 from sfmla_ctypes._host_memory import HostMemory, host_memory, merge_spans, owned_span
 from sfmla_ctypes._layout import byte_span, layout_of
 from sfmla_ctypes._library import ffi, lib
@@ -106,6 +106,13 @@ def test_what_is_no_array_is_a_type_error(value: Any) -> None:
         as_array("sinks", value)
 
 
+def with_type(array: NDArray[Any], bits: int) -> Any:
+    """A capsule of the array that claims elements of so many bits."""
+    capsule = export_array(array)
+    _type_field(capsule)[1] = bits
+    return capsule
+
+
 class Producer:
     """A package that offers DLPack and nothing else."""
 
@@ -138,9 +145,94 @@ def test_dlpack_shares_memory_and_strides(kind: type[Producer], dtype: Any) -> N
     assert np.array_equal(array, source)
 
 
-def test_dlpack_of_another_device_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match=r"q: DLPack device \(2, 0\)"):
-        as_array("q", Producer(BASE, device=(2, 0)))
+@pytest.mark.parametrize("device", [(1, 0), (3, 0), (11, 1)])
+def test_dlpack_of_host_memory_of_any_kind_is_taken(device: tuple[int, int]) -> None:
+    assert np.shares_memory(as_array("q", Producer(BASE, device)), BASE)
+
+
+class Gives:
+    """Answers any object as its capsule."""
+
+    def __init__(self, capsule: Any, device: Any = (1, 0)) -> None:
+        self.capsule, self.device = capsule, device
+
+    def __dlpack__(self, **_: Any) -> Any:
+        if isinstance(self.capsule, Exception):
+            raise self.capsule
+        return self.capsule
+
+    def __dlpack_device__(self) -> Any:
+        return self.device
+
+
+class NoDevice:
+    def __dlpack__(self, **_: Any) -> Any:
+        return export_array(BASE)
+
+
+class BrokenInterface:
+    __array_interface__: ClassVar[Any] = {"version": 3, "typestr": "<f4"}
+
+
+def used_capsule(**options: Any) -> Any:
+    capsule = export_array(BASE, **options)
+    as_array("q", Gives(capsule))
+    return capsule
+
+
+CAPSULES = "must be a capsule named 'dltensor' or 'dltensor_versioned', used once"
+NO_VIEW = {
+    "another device": (
+        Producer(BASE, device=(2, 0)),
+        "DLPack device (2, 0), must be host memory, a device type of 1 (CPU), 3 (CUDA host), "
+        "11 (ROCm host)",
+    ),
+    "a device that is none": (
+        Gives(export_array(BASE), device="cpu"),
+        "__dlpack_device__ gave 'cpu', must be two integers",
+    ),
+    "a used capsule": (
+        Gives(used_capsule()),
+        f"__dlpack__ gave a capsule named 'used_dltensor', {CAPSULES}",
+    ),
+    "a used capsule of version 1": (
+        Gives(used_capsule(max_version=(1, 0))),
+        f"__dlpack__ gave a capsule named 'used_dltensor_versioned', {CAPSULES}",
+    ),
+    "no capsule": (Gives([1.0]), f"__dlpack__ gave an object of type list, {CAPSULES}"),
+    "None": (Gives(None), f"__dlpack__ gave an object of type NoneType, {CAPSULES}"),
+    "its own refusal": (Gives(BufferError("needs a gradient")), "needs a gradient"),
+    "its own type error": (Gives(TypeError("a sparse tensor")), "a sparse tensor"),
+    "a type that NumPy has not": (
+        Gives(with_type(BASE, bits=4)),
+        "Unsupported dtype in DLTensor.",
+    ),
+    "no device": (
+        NoDevice(),
+        "NoDevice, must be a NumPy array, a DeviceArray or an object with __array_interface__, or "
+        "with __dlpack__ and __dlpack_device__",
+    ),
+    "a broken interface": (
+        BrokenInterface(),
+        "BrokenInterface with an __array_interface__ that NumPy does not take, must be as its "
+        "documentation says",
+    ),
+}
+
+
+@pytest.mark.parametrize("take", [as_array, as_output])
+@pytest.mark.parametrize("name", NO_VIEW)
+def test_an_array_that_cannot_be_viewed_is_a_type_error(name: str, take: Any) -> None:
+    value, text = NO_VIEW[name]
+    with pytest.raises(TypeError) as caught:
+        take("cmp_kv", value)
+    assert str(caught.value) == f"cmp_kv: {text}"
+
+
+def test_an_error_of_the_call_that_wrote_the_values_stays_one() -> None:
+    error = sfmla.AclDeviceError(507015, "aclrtSynchronizeStream", "seqused_q: -1")
+    with pytest.raises(sfmla.AclDeviceError, match="seqused_q: -1"):
+        as_array("q", Gives(error))
 
 
 class InterfaceOnly:

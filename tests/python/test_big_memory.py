@@ -10,7 +10,8 @@ from operator_calls import arguments_of, attend, on_device, plan, replace
 import sfmla_ctypes
 from reference.attention import attention
 from reference.call import Call
-from reference.cases import Case, build, int32
+from reference.case_arrays import int32
+from reference.cases import Case, build
 from reference.compare import assert_close, assert_same_bits
 
 ELEMENTS = 2**31  # of 2 bytes: an offset in elements no longer fits into 32 signed bits

@@ -4,7 +4,7 @@
 import gc
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -90,7 +90,7 @@ def test_exception_in_the_block_discards_the_graph(stream: Stream) -> None:
 
 
 def test_block_that_is_never_left_ends_with_its_generator(stream: Stream) -> None:
-    def begin() -> Iterator[None]:
+    def begin() -> Generator[None, None, None]:
         with stream.capture():
             yield
 
@@ -103,7 +103,7 @@ def test_block_that_is_never_left_ends_with_its_generator(stream: Stream) -> Non
 
 
 def test_block_left_on_a_thread_that_never_used_the_package(stream: Stream) -> None:
-    def begin() -> Iterator[None]:
+    def begin() -> Generator[None, None, None]:
         with stream.capture():
             yield
 

@@ -24,7 +24,7 @@ from sfmla_ctypes.cli.execute import compare, execute
 from sfmla_ctypes.operators import operator_of
 from sfmla_ctypes.reference import Call, SharedKvCall, requests
 
-RAGGED = {"query_tokens": (2, 0, 5, 1), "kv_tokens": (130, 0, 700, 3)}
+RAGGED: dict[str, Any] = {"query_tokens": (2, 0, 5, 1), "kv_tokens": (130, 0, 700, 3)}
 LAYOUTS = [("BSND", "BSND"), ("TND", "TND"), ("BSND", "PA_BBND"), ("TND", "PA_BBND")]
 KINDS = [
     *(("sparse_flash_mla", mode) for mode in V4_MODES),
@@ -246,6 +246,23 @@ def test_unreadable_files_are_refused(tmp_path: Path) -> None:
         load_case(tmp_path / "a.npy")
     with pytest.raises(CaseError, match="cannot be written"):
         save_arrays(tmp_path / "missing" / "a.npz", {"q": np.zeros(1)})
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_a_damaged_file_is_refused_or_read(tmp_path: Path, save: Any) -> None:
+    """Every byte in turn, so that zip headers, compressed data and array headers are all hit."""
+    path = tmp_path / "case.npz"
+    save(path, q=np.zeros((2, 3), np.float16), layout_q="TND", softmax_scale=0.5)
+    whole = path.read_bytes()
+    sentences = []
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            load_case(path)
+        except CaseError as error:
+            sentences.append(str(error))
+    assert len(sentences) > len(whole) / 4
+    assert all(sentence.startswith(str(path)) for sentence in sentences)
 
 
 def test_an_array_of_objects_is_not_unpickled(tmp_path: Path) -> None:

@@ -36,6 +36,26 @@ def test_device_describes_itself() -> None:
     assert 0 < device.memory_info().free_bytes <= device.memory_info().total_bytes
 
 
+@pytest.mark.parametrize("number", [-1, 0, 37, 2**31, 2**32, 2**64])
+@pytest.mark.parametrize("kind", ["cube", "vector"])
+def test_core_limits_that_the_device_does_not_have(kind: str, number: int) -> None:
+    with pytest.raises(sfmla.AclParamError, match="must be from 1 to") as caught:
+        sfmla.Device().set_core_limits(**{kind: 2 * number if kind == "vector" else number})
+    assert caught.value.code == 107000
+
+
+@pytest.mark.parametrize("number", [-(2**40), -1, 1, 2**31 - 1, 2**31, 2**40])
+def test_devices_that_do_not_exist(number: int) -> None:
+    with pytest.raises(sfmla.AclParamError, match=str(number)) as caught:
+        sfmla.Device(number).set()
+    assert caught.value.code == 107001
+
+
+def test_a_device_id_is_an_integer() -> None:
+    with pytest.raises(TypeError):
+        sfmla.Device("0")  # type: ignore[arg-type]
+
+
 def test_core_limits_are_kept_and_lifted() -> None:
     device, before = sfmla.Device(), sfmla.Device().cores
     device.set_core_limits(cube=1)

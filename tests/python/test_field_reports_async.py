@@ -11,7 +11,8 @@ from operator_calls import arguments_of, attend, on_device, plan, replace
 import sfmla_ctypes
 from reference.attention import attention
 from reference.call import Array, Call, planning_arguments
-from reference.cases import Case, build, int32, with_full_caches
+from reference.case_arrays import int32
+from reference.cases import Case, build, with_full_caches
 from reference.compare import assert_close, assert_same_bits
 from sfmla_ctypes import DeviceArray, Stream
 

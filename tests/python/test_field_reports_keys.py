@@ -7,7 +7,8 @@ from operator_calls import attend, replace
 
 from reference.attention import attention
 from reference.call import Array, Call
-from reference.cases import MODES, Case, build, int32, with_full_caches
+from reference.case_arrays import int32
+from reference.cases import MODES, Case, build, with_full_caches
 from reference.compare import assert_close, assert_same_bits
 
 

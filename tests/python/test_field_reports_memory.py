@@ -12,7 +12,8 @@ from refusals import assert_plan_refused, assert_refused
 import sfmla_ctypes
 from reference.attention import attention, rows_of
 from reference.call import Array, Call
-from reference.cases import LAYOUTS, MODES, Case, build, int32
+from reference.case_arrays import int32
+from reference.cases import LAYOUTS, MODES, Case, build
 from reference.compare import assert_close, assert_same_bits
 
 TENSORS = [

@@ -9,7 +9,8 @@ from operator_calls import attend, plan, replace
 
 import sfmla_ctypes
 from reference.attention import attention
-from reference.cases import Case, build, int32
+from reference.case_arrays import int32
+from reference.cases import Case, build
 from reference.compare import assert_close, assert_same_bits
 from reference.schedule import assert_valid
 

@@ -8,7 +8,8 @@ from operator_calls import attend, replace
 import sfmla_ctypes
 from reference.attention import attention
 from reference.call import Call
-from reference.cases import LAYOUTS, MODES, Case, build, int32
+from reference.case_arrays import int32
+from reference.cases import LAYOUTS, MODES, Case, build
 from reference.compare import assert_close, assert_same_bits
 
 

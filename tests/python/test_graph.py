@@ -3,6 +3,7 @@
 
 import gc
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from stream_work import held, keep_busy
 
 import sfmla_ctypes as sfmla
 from reference.call import Call, planning_arguments
-from reference.cases import Case, build, int32, with_full_caches
+from reference.case_arrays import int32
+from reference.cases import Case, build, with_full_caches
 from reference.compare import assert_same_bits
 from sfmla_ctypes import DeviceArray, Stream
 from sfmla_ctypes._capture import outside
@@ -38,6 +40,8 @@ def advance(call: Call, rng: np.random.Generator) -> Call:
     for row, request in zip(lists, (0, 1, 1, 2), strict=True):
         chosen = rng.permutation(tokens[request] // RATIO)[: row.size]
         row[0, : len(chosen)] = chosen
+    assert call.ori_block_table is not None
+    assert call.cmp_block_table is not None
     return replace(
         call,
         q=rng.standard_normal(call.q.shape).astype(call.q.dtype),
@@ -167,7 +171,7 @@ def test_graph_keeps_what_its_calls_use(stream: Stream) -> None:
     with stream.capture() as graph:
         arguments["q"].copy_from(pinned)
         out, _ = sfmla.sparse_flash_mla(**arguments)
-    kept = [
+    kept: list[weakref.ref[Any]] = [
         weakref.ref(array.memory) for array in arguments.values() if isinstance(array, DeviceArray)
     ]
     kept.append(weakref.ref(pinned))

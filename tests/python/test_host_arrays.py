@@ -51,7 +51,7 @@ def test_pinned_arrays_are_numpy_arrays(shape: Any, dtype: Any) -> None:
 
 def test_pinned_array_without_elements() -> None:
     assert pinned_empty((0, 3), np.float32).shape == (0, 3)
-    with pytest.raises(ValueError, match="negative"):
+    with pytest.raises(ValueError, match="extents from 0 on"):
         pinned_empty((-1, 3), np.float32)
 
 
@@ -64,14 +64,46 @@ def test_pinned_memory_that_the_machine_does_not_have() -> None:
     with pytest.raises(sfmla.AclMemoryError) as error:
         pinned_empty(1 << 46, np.uint8)  # 64 TiB
     assert error.value.code == 207001
-    with pytest.raises(ValueError, match=r"too big|[Mm]aximum"):
-        pinned_empty((2**62, 4), np.uint8)
+
+
+MAKERS = (pinned_empty, sfmla.DeviceArray.empty, sfmla.DeviceArray.zeros)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize(
+    ("shape", "extents"),
+    [
+        (3, (3,)),
+        (np.int64(3), (3,)),
+        (np.array([2, 3]), (2, 3)),
+        ([2, np.int32(3)], (2, 3)),
+        ((), ()),
+        ((2, 0), (2, 0)),
+        (0, (0,)),
+    ],
+)
+def test_shapes_are_what_numpy_takes(make: Any, shape: Any, extents: tuple[int, ...]) -> None:
+    assert make(shape, np.float32).shape == extents
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize(
+    "shape", [-1, (-1, 0), (-2, -3), (3, -1), (2**62, 4), 2**63, 2**70, (2**61, 2)]
+)
+def test_shapes_that_no_array_has_are_refused(make: Any, shape: Any) -> None:
+    extents = shape if isinstance(shape, tuple) else (shape,)
+    with pytest.raises(sfmla.AclParamError) as error:
+        make(shape, np.float32)
+    assert error.value.text.startswith(f"shape: {extents} of float32, must have extents from 0 on")
+    with pytest.raises(TypeError):
+        make((2.5,), np.float32)
 
 
 def test_pinned_memory_goes_with_its_last_view() -> None:
     array = pinned_empty((4, 4), np.float32)
     view = array[1:, ::2]
     address = array.__array_interface__["data"][0]
+    assert array.base is not None
     memory = weakref.ref(array.base if array.base.base is None else array)
     del array
     gc.collect()
@@ -166,12 +198,51 @@ assert (zeros.numpy() == 0).all()
 """
 
 
-def test_strict_memory_is_not_shared_with_the_host() -> None:
+def run_with_check(program: str, level: str, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", STRICT], env=os.environ | {"SFMLA_CHECK": "strict"},
+        [sys.executable, "-c", program, *arguments], env=os.environ | {"SFMLA_CHECK": level},
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_strict_memory_is_not_shared_with_the_host() -> None:
+    run_with_check(STRICT, "strict")
+
+
+CHANGED_LATER = """
+import os, sys
+import numpy as np
+from sfmla_ctypes import DeviceArray
+
+before, after = sys.argv[1:]
+os.environ["SFMLA_CHECK"] = before
+array = DeviceArray.zeros(4, "f4")
+os.environ["SFMLA_CHECK"] = after
+
+def answer():
+    try:
+        return str(np.from_dlpack(array).sum())
+    except BufferError:
+        return "refused"
+
+print(answer(), flush=True)
+if os.fork() == 0:
+    os.environ.pop("SFMLA_CHECK")
+    print(answer(), flush=True)
+    os._exit(0)
+assert os.wait()[1] == 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "answer"), [("strict", "on", "refused"), ("on", "strict", "0.0")]
+)
+def test_dlpack_agrees_with_the_library_which_reads_its_settings_once(
+    before: str, after: str, answer: str
+) -> None:
+    assert run_with_check(CHANGED_LATER, "off", before, after).split() == [answer, answer]
 
 
 def test_dlpack_copies_on_request() -> None:

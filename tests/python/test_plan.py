@@ -2,16 +2,18 @@
 """The decoded schedule: costs by hand, and a real plan adds up."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from sfmla_ctypes import sparse_flash_mla_metadata
 from sfmla_ctypes.cases import V4_MODES, CaseError, CaseSpec, build_case
 from sfmla_ctypes.reference import Call, query_rows
 from sfmla_ctypes.schedule import (
     CoreWork,
-    Reduction,
+    Merge,
     Schedule,
     block_cost,
     block_tokens,
@@ -48,7 +50,7 @@ def test_records_become_rows_blocks_and_costs() -> None:
             CoreWork(0, (0, 0, 0), (0, 1, 1), rows=2, kv_blocks=3, cost=92 + 32 + 92),
             CoreWork(3, (0, 1, 1), (1, 0, 0), rows=1, kv_blocks=1, cost=32),
         ),
-        reductions=(Reduction(1, 0, 1, first_part=3, parts=2, first_head=4, heads=13),),
+        merges=(Merge(1, 0, 1, first_slot=3, slots=2, first_head=4, heads=13),),
     )
     assert schedule.cost == 248
     assert schedule.largest_cost == 216
@@ -99,8 +101,16 @@ def test_cursors_outside_the_call_are_refused(word: int, value: int, sentence: s
         decode_schedule(metadata, hand_made_call())
 
 
+@pytest.mark.parametrize(
+    "words", [np.zeros(1024, np.float32), np.zeros(1024, np.int64), np.full(1024, "x")]
+)
+def test_metadata_of_another_type_is_refused(words: NDArray[Any]) -> None:
+    with pytest.raises(CaseError, match=rf"metadata: {words.dtype} .* must be int32 \(1024,\)"):
+        decode_schedule(words, hand_made_call())
+
+
 def test_metadata_of_another_shape_is_refused() -> None:
-    with pytest.raises(CaseError, match=r"metadata: shape \(9,\), must be \(1024,\)"):
+    with pytest.raises(CaseError, match=r"metadata: int32 \(9,\), must be int32 \(1024,\)"):
         decode_schedule(np.zeros(9, np.int32), hand_made_call())
 
 

@@ -11,7 +11,8 @@ from operator_calls import attend, plan
 import sfmla_ctypes
 from reference.attention import attention
 from reference.call import Array, Call
-from reference.cases import SCALE, Case, build, int32
+from reference.case_arrays import int32
+from reference.cases import SCALE, Case, build
 from reference.compare import assert_close, assert_same_bits
 
 LAYOUT_BSND: dict[str, Any] = {"layout_q": "BSND", "layout_kv": "BSND"}

@@ -9,7 +9,8 @@ from operator_calls import arguments_of, plan
 from refusals import PARAM_INVALID, PARAM_NULL, assert_plan_refused, assert_refused
 
 import sfmla_ctypes
-from reference.cases import Case, build, int32
+from reference.case_arrays import int32
+from reference.cases import Case, build
 
 CSA = Case("csa", rows=(2, 1), tokens=(300, 40))
 

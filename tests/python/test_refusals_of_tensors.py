@@ -10,7 +10,8 @@ from operator_calls import plan
 from refusals import assert_plan_refused, assert_refused
 
 from reference.call import Array
-from reference.cases import Case, build, int32
+from reference.case_arrays import int32
+from reference.cases import Case, build
 
 CSA = Case("csa", rows=(2, 1), tokens=(300, 40))
 ONE_KV_HEAD = "must be 1 (one key/value head)"

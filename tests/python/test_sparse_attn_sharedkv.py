@@ -124,6 +124,7 @@ def without_room(mode: str, layout: str, ratio: int) -> SharedKvCall:
     if layout == "TND":
         return replace(call, cmp_kv=kv, cu_seqlens_cmp_kv=int32([0, 7, 9]))
     if layout == "PA_ND":
+        assert call.cmp_block_table is not None
         return replace(call, cmp_kv=kv, cmp_block_table=call.cmp_block_table[:, :7])
     return replace(call, cmp_kv=kv[:, :7], seqused_kv=int32([40, 9]))
 
@@ -143,7 +144,7 @@ def test_groups_without_room_in_the_compressed_cache_are_not_there(
 
 def test_a_nan_sink_reaches_the_rows_of_its_head_that_have_a_key() -> None:
     call = build(SharedKvCase("cfa", rows=(3,), tokens=(2,), heads=4))
-    sinks = np.float32([0, np.nan, 0, np.nan])
+    sinks = np.array([0, np.nan, 0, np.nan], np.float32)
     out, lse = attend(replace(call, sinks=sinks))
     expected = np.isnan(sinks) & np.array([[False], [True], [True]])  # row 0 is before the tokens
     assert (np.isnan(out).all(axis=-1) == expected).all()
@@ -160,11 +161,12 @@ def mixed_batch(mode: str, heads: int = 12) -> SharedKvCall:
     """Requests of all kinds of length, packed queries and paged caches."""
     rng = np.random.default_rng(7)
     rows, tokens = rng.choice([0, 1, 2, 5], 16), rng.choice([0, 1, 127, 129, 513, 2500], 16)
-    counts = {"rows": tuple(map(int, rows)), "tokens": tuple(map(int, tokens))}
+    counts: dict[str, Any] = {"rows": tuple(map(int, rows)), "tokens": tuple(map(int, tokens))}
     return build(SharedKvCase(mode, **counts, heads=heads, topk=300))
 
 
 def only_request(call: SharedKvCall, request: int) -> SharedKvCall:
+    assert call.cu_seqlens_q is not None
     first, end = map(int, call.cu_seqlens_q[request : request + 2])
     changes: dict[str, Any] = {"cu_seqlens_q": int32([0, end - first]), "q": call.q[first:end]}
     if call.cmp_sparse_indices is not None:
@@ -180,6 +182,7 @@ def only_request(call: SharedKvCall, request: int) -> SharedKvCall:
 def test_a_request_alone_and_in_a_batch(mode: str, heads: int) -> None:
     call = mixed_batch(mode, heads)
     together = attend(call)
+    assert call.cu_seqlens_q is not None
     for request in range(16):
         rows = slice(*map(int, call.cu_seqlens_q[request : request + 2]))
         for found, whole in zip(attend(only_request(call, request)), together, strict=True):
@@ -238,7 +241,7 @@ def test_published_plans() -> None:
 @pytest.mark.parametrize(("heads", "topk"), [(64, 512), (128, 1024), (12, 0)])
 @pytest.mark.parametrize("mode", MODES)
 def test_a_decoded_plan_covers_the_call_once(mode: str, heads: int, topk: int) -> None:
-    lengths = {"rows": (30, 0, 1, 9, 4), "tokens": (1500, 0, 40, 5000, 2)}
+    lengths: dict[str, Any] = {"rows": (30, 0, 1, 9, 4), "tokens": (1500, 0, 40, 5000, 2)}
     call = build(SharedKvCase(mode, **lengths, heads=heads, topk=max(topk, 1)))
     arguments = arguments_of(call)
     planned = metadata_arguments(arguments)
@@ -439,6 +442,7 @@ def test_a_plan_of_another_call_is_named() -> None:
             attend(call, metadata=plan(call, **changes))
         assert error.value.code == 507018
         assert name in error.value.text
+    assert call.seqused_kv is not None
     shorter = replace(call, seqused_kv=call.seqused_kv - 1)
     with pytest.raises(sfmla_ctypes.AclDeviceError, match="seqused_kv"):
         attend(call, metadata=plan(shorter))

@@ -75,7 +75,7 @@ def test_output_does_not_depend_on_the_flag_or_on_v2(case: SparseFlashCase) -> N
 def test_a_value_equal_to_the_key_gives_the_bits_of_none(
     layouts: tuple[str, str], heads: int, dtype: str
 ) -> None:
-    counts = {"rows": (3, 1), "tokens": (700, 90), "topk": 600}
+    counts: dict[str, Any] = {"rows": (3, 1), "tokens": (700, 90), "topk": 600}
     call = build(SparseFlashCase(layouts, **counts, heads=heads, dtype=dtype, value="key"))
     expected = attend(call)
     assert_same(attend(replace(call, value=None)), expected)
@@ -85,7 +85,7 @@ def test_a_value_equal_to_the_key_gives_the_bits_of_none(
 @pytest.mark.parametrize("sinks", [None, np.zeros(16, np.float32)])
 def test_the_published_example(sinks: Array | None) -> None:
     """All ones: scores 576 / 24, so 2048 keys of weight 1, and a sink of 0 of no weight."""
-    ones = {name: np.ones(shape, np.float16) for name, shape in (
+    ones: dict[str, Any] = {name: np.ones(shape, np.float16) for name, shape in (
         ("query", (1, 16, 512)), ("key", (2048, 1, 512)), ("value", (2048, 1, 512)),
         ("query_rope", (1, 16, 64)), ("key_rope", (2048, 1, 64)),
     )}  # fmt: skip
@@ -103,7 +103,7 @@ def test_the_published_example(sinks: Array | None) -> None:
 
 def test_a_nan_sink_reaches_the_rows_of_its_head_that_have_a_token() -> None:
     call = build(SparseFlashCase(rows=(9,), tokens=(6,), heads=4, sinks="finite"))
-    sinks = np.float32([0, np.nan, 0, np.nan])
+    sinks = np.array([0, np.nan, 0, np.nan], np.float32)
     out, _, total = attend(replace(call, sinks=sinks))
     has_token = attention(replace(call, sinks=None))[2][0] > 0
     assert has_token.any()
@@ -121,7 +121,7 @@ def mixed_batch(block: int, sinks: str = "none", heads: int = 16) -> SparseFlash
     """Requests of all kinds of length, packed queries and paged caches."""
     rng = np.random.default_rng(block)
     rows, tokens = rng.choice([0, 1, 2, 5], 16), rng.choice([0, 1, 127, 129, 513, 2500], 16)
-    counts = {"rows": tuple(map(int, rows)), "tokens": tuple(map(int, tokens))}
+    counts: dict[str, Any] = {"rows": tuple(map(int, rows)), "tokens": tuple(map(int, tokens))}
     return build(
         SparseFlashCase(**counts, heads=heads, topk=700, sparse_block_size=block, sinks=sinks)
     )
@@ -132,17 +132,22 @@ def mixed_batch(block: int, sinks: str = "none", heads: int = 16) -> SparseFlash
 def test_a_request_alone_and_in_a_batch(block: int, sinks: str, heads: int) -> None:
     call = mixed_batch(block, sinks, heads)
     together = attend(call)
+    tokens, table, query_rope = call.actual_seq_lengths_kv, call.block_table, call.query_rope
+    assert call.actual_seq_lengths_query is not None
+    assert tokens is not None
+    assert table is not None
+    assert query_rope is not None
     ends = [0, *map(int, call.actual_seq_lengths_query)]
     for request in range(16):
         rows = slice(ends[request], ends[request + 1])
         alone = replace(
             call,
             query=call.query[rows],
-            query_rope=call.query_rope[rows],
+            query_rope=query_rope[rows],
             sparse_indices=call.sparse_indices[rows],
             actual_seq_lengths_query=int32([rows.stop - rows.start]),
-            actual_seq_lengths_kv=call.actual_seq_lengths_kv[request : request + 1],
-            block_table=call.block_table[request : request + 1],
+            actual_seq_lengths_kv=tokens[request : request + 1],
+            block_table=table[request : request + 1],
         )
         out, largest, total = attend(alone)
         assert_same((out, largest, total), (together[0][rows], *(x[:, rows] for x in together[1:])))
@@ -151,13 +156,15 @@ def test_a_request_alone_and_in_a_batch(block: int, sinks: str, heads: int) -> N
 @pytest.mark.parametrize("heads", FEW_AND_MANY)
 def test_rows_one_by_one_equal_rows_together(heads: int) -> None:
     call = build(SparseFlashCase(rows=(6,), tokens=(1030,), topk=600, heads=heads))
+    query_rope = call.query_rope
+    assert query_rope is not None
     together = attend(call)
     for row in range(6):
         rows = slice(row, row + 1)
         alone = replace(
             call,
             query=call.query[rows],
-            query_rope=call.query_rope[rows],
+            query_rope=query_rope[rows],
             sparse_indices=call.sparse_indices[rows],
             actual_seq_lengths_query=int32([1]),
             actual_seq_lengths_kv=int32([1030 - 5 + row]),
@@ -186,9 +193,11 @@ def test_shards_of_the_keys_merge_to_the_whole(sinks: str | None) -> None:
     rng = np.random.default_rng(3)
     case = SparseFlashCase(rows=(4,), tokens=(600,), topk=256, sparse_mode=0, dtype="float16")
     whole = build(case)
+    assert whole.key_rope is not None
+    assert whole.block_table is not None
     lists = np.stack([rng.permutation(600)[:256] for _ in range(4)])
     full = rng.standard_normal(whole.key.shape).astype(np.float16)
-    rope = rng.standard_normal(whole.key_rope.shape).astype(np.float16)
+    rope = rng.standard_normal(tuple(whole.key_rope.shape)).astype(np.float16)
     table = rng.permutation(len(full))[: whole.block_table.size].reshape(1, -1)
     whole = replace(
         whole, key=full, value=None, key_rope=rope, block_table=int32(table),

@@ -84,7 +84,7 @@ def is_accepted(
 
 
 def is_planned(**changes: Any) -> bool:
-    arguments = {
+    arguments: dict[str, Any] = {
         "cu_seqlens_q": np.array([0, 2], np.int32), "seqused_ori_kv": np.array([512], np.int32),
         "cmp_residual_kv": np.array([0], np.int32), "batch_size": 1, "cmp_ratio": 128,
         "cmp_mask_mode": 3, **WINDOW, "layout_q": "TND", "layout_kv": "PA_BBND",
@@ -128,9 +128,9 @@ def measured_row(text: str) -> str:
     kinds: tuple[dict[str, Any], ...] = (
         {}, {"cmp": True, "cmp_topk": 8}, {"cmp": True}, {"ori_topk": 8}
     )  # fmt: skip
-    csa = {"cmp": True, "cmp_topk": 8}
-    spare = {"cmp_block_table": np.zeros((1, 4), np.int32)}
-    answers = {
+    csa: dict[str, Any] = {"cmp": True, "cmp_topk": 8}
+    spare: dict[str, Any] = {"cmp_block_table": np.zeros((1, 4), np.int32)}
+    answers: dict[str, Callable[[], str]] = {
         "modes SWA, CSA, HCA, ORI_SPARSE": lambda: accept_all(*(call(**kind) for kind in kinds)),
         "mode ORI_CMP_SPARSE": lambda: accept_all(call(ori_topk=8, **csa)),
         "layouts BSND/BSND, TND/TND, BSND/PA_BBND, TND/PA_BBND": lambda: accept_all(

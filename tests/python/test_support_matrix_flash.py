@@ -73,7 +73,7 @@ def without_rows(layout: str, *row_axes: int) -> dict[str, Any]:
 def measured_row(text: str) -> str:
     """The cell of a row for the rules of this process."""
     sinks = np.zeros(64, np.float32)
-    packed = {"layout_kv": "TND"}
+    packed: dict[str, Any] = {"layout_kv": "TND"}
     answers = {
         "float16, bfloat16; sparse_mode 0, 3; any number of lanes": lambda: all_accepted(
             *(call(dtype=dtype, sparse_mode=mode, lanes=lanes)

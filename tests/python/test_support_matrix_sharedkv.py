@@ -2,6 +2,7 @@
 """README's support matrix of SparseAttnSharedkv; the other test has that of SparseFlashMla."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -87,7 +88,7 @@ def widest(values: list[tuple[str, bool]]) -> str:
 def measured_row(text: str) -> str:
     """The cell of a row for the rules of this process."""
     kinds: tuple[dict[str, Any], ...] = ({}, {"cmp": True}, {"cmp": True, "topk": 512})
-    answers = {
+    answers: dict[str, Callable[[], str]] = {
         "modes SWA, CFA, SCFA; float16, bfloat16": lambda: all_accepted(
             *(call(dtype=dtype, **kind) for kind in kinds
               for dtype in (np.float16, ml_dtypes.bfloat16))),

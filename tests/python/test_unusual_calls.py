@@ -8,7 +8,8 @@ import pytest
 from operator_calls import attend, replace
 
 from reference.attention import attention
-from reference.cases import LAYOUTS, Case, build, int32
+from reference.case_arrays import int32
+from reference.cases import LAYOUTS, Case, build
 from reference.compare import assert_close, assert_same_bits
 
 CSA = Case("csa", rows=(2, 1), tokens=(300, 40))

@@ -3,8 +3,8 @@
 
 Rows are numbered over the whole call: row r of the flattened q is row r of the output.
 
-The package has an oracle for users, sfmla_ctypes/reference. This one shares no line with it, so
-that no mistake can hide in both.
+The package has an oracle for users, sfmla_ctypes/reference. This one shares no logic with
+it, so that no mistake can hide in both.
 """
 
 from __future__ import annotations

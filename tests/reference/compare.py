@@ -8,16 +8,17 @@ places. Then every element of attn_out must be the oracle's to within
 * SCORE_ERROR of the largest value of its row and head: float32 before that rounding.
 
 Weights are taken to stay float32, unless the caller knows that the kernels round them: see
-`rounded_weights`. To bfloat16 that typically costs 1e-3 of a row's largest value, to float16 1e-4.
+`rounded_weights`, and `ROUNDED_WEIGHTS` for those that do. To bfloat16 that typically costs 1e-3 of
+a row's largest value, to float16 1e-4.
 
-The package judges for users by the same rule, sfmla_ctypes/judge.py. This module shares no
-line with it, so that no mistake can hide in both.
+The package judges for users by the same rule, sfmla_ctypes/judge.py. This module shares no logic
+with it, so that no mistake can hide in both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -37,6 +38,14 @@ SCORE_ERROR = 1e-5
 # of a row and head. Such errors add up like the values do: over the tests of tests/python at most
 # 0.71 was seen.
 ROUNDING_ERROR = 2.0
+# The types to which instruction sets round weights before the second product, see docs/numerics.md;
+# others round to none. The library is not asked, because it is what is tested here.
+ROUNDED_WEIGHTS = {
+    "avx512bf16": frozenset({"bfloat16"}),
+    "amxbf16": frozenset({"bfloat16"}),
+    "neonbf16": frozenset({"bfloat16"}),
+    "sve256bf16": frozenset({"bfloat16"}),
+}
 _rounding_types: ContextVar[frozenset[str]] = ContextVar("rounding_types", default=frozenset())
 
 
@@ -48,6 +57,11 @@ def rounded_weights(dtypes: frozenset[str]) -> Iterator[None]:
         yield
     finally:
         _rounding_types.reset(token)
+
+
+def as_on(instruction_set: str) -> AbstractContextManager[None]:
+    """Within it, weights may be rounded as that instruction set does."""
+    return rounded_weights(ROUNDED_WEIGHTS.get(instruction_set, frozenset()))
 
 
 def fail_at(verdict: Array, what: str, found: Array, expected: Array) -> None:

@@ -2,17 +2,18 @@
 """What any valid schedule of SparseFlashMla on the CPU device satisfies.
 
 The device plans one query token with all its heads as a row tile and 512 tokens as a KV block; the
-original and the compressed part of a row have blocks of their own, original ones first. A position
-is (request, row, block). Each enabled record of the schedule covers the positions from its begin,
+original and the compressed part of a row have blocks of their own, original ones first. A cursor is
+(request, row, block). Each enabled record of the schedule covers the cursors from its begin,
 included, to its end, excluded.
 
-The package has a decoder for users, sfmla_ctypes/schedule.py. This one shares no line with it, so
-that no mistake can hide in both.
+The package has a decoder for users, sfmla_ctypes/schedule.py. This one shares no logic with it,
+so that no mistake can hide in both.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,15 +25,15 @@ WORDS, CORES, VECTORS = 1024, 36, 72
 IDENTITY_WORD = 900  # the first word behind the records
 BLOCK_TOKENS = 512
 MERGE_SLOTS = 64  # partial results that one schedule may ask for
-Position = tuple[int, int, int]
+Cursor = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class Schedule:
-    records: Array  # (36, 9): enable, begin (request, row, block), end (the same), part, blocks
-    merges: Array  # (72, 8): enable, request, row, first part, parts, first head, heads, 0
+    records: Array  # (36, 9): enable, begin (request, row, block), end (the same), slot, blocks
+    merges: Array  # (72, 8): enable, request, row, first slot, slots, first head, heads, 0
 
-    def enabled(self) -> list[tuple[Position, Position]]:
+    def enabled(self) -> list[tuple[Cursor, Cursor]]:
         return [(tuple(r[1:4].tolist()), tuple(r[4:7].tolist())) for r in self.records if r[0]]
 
 
@@ -77,8 +78,8 @@ def row_blocks(call: Call, request: int, row: int) -> list[int]:
     ) + part_blocks(visible, visible, call.cmp_sparse_indices, call.cmp_topk_length, start + row)
 
 
-def positions(call: Call) -> dict[Position, int]:
-    """Every position of a call in order, with its tokens. A row without blocks has one, of 0."""
+def cursors(call: Call) -> dict[Cursor, int]:
+    """Every cursor of a call in order, with its tokens. A row without blocks has one, of 0."""
     return {
         (request, row, block): tokens
         for request in range(batch_size(call))
@@ -89,22 +90,22 @@ def positions(call: Call) -> dict[Position, int]:
 
 def cost(heads: int, tokens: int) -> int:
     """The published cost of one block: cube and vector work in units of 16 heads and 64 tokens."""
-    return 6 * -(-heads // 16) + 10 * -(-tokens // 64) if tokens else 0
+    return 6 * math.ceil(heads / 16) + 10 * math.ceil(tokens / 64) if tokens else 0
 
 
 def assert_covers_once(words: Array, call: Call) -> None:
-    """The records are a chain from (0, 0, 0) to (B, 0, 0) that meets each position once."""
+    """The records are a chain from (0, 0, 0) to (B, 0, 0) that meets each cursor once."""
     enabled = decode(words).enabled()
-    cursor: Position = (0, 0, 0)
+    reached: Cursor = (0, 0, 0)
     for begin, end in enabled:
-        assert begin == cursor
+        assert begin == reached
         assert end >= begin
-        cursor = end
-    assert cursor == (batch_size(call), 0, 0)
-    seen = dict.fromkeys(positions(call), 0)
+        reached = end
+    assert reached == (batch_size(call), 0, 0)
+    seen = dict.fromkeys(cursors(call), 0)
     for begin, end in enabled:
-        for position in seen:
-            seen[position] += begin <= position < end
+        for cursor in seen:
+            seen[cursor] += begin <= cursor < end
     assert set(seen.values()) <= {1}
 
 
@@ -120,9 +121,9 @@ def assert_unused_words_are_zero(words: Array, cores: int) -> None:
 
 
 def assert_merges_match(words: Array, call: Call) -> None:
-    """Rows that several records share are merged, each head once, from parts of their own."""
+    """Rows that several records share are merged, each head once, from slots of their own."""
     schedule, heads = decode(words), call.q.shape[-2]
-    shares = {(p[0], p[1]): 0 for p in positions(call)}
+    shares = {(p[0], p[1]): 0 for p in cursors(call)}
     for row in shares:
         shares[row] = sum(
             begin < (row[0], row[1] + 1, 0) and end > (*row, 0) for begin, end in schedule.enabled()
@@ -130,14 +131,14 @@ def assert_merges_match(words: Array, call: Call) -> None:
     merged_heads: dict[tuple[int, int], list[int]] = {
         row: [] for row, records in shares.items() if records > 1
     }
-    part_ranges: dict[tuple[int, int], tuple[int, int]] = {}
+    slot_ranges: dict[tuple[int, int], tuple[int, int]] = {}
     for task in schedule.merges[schedule.merges[:, 0] == 1].tolist():
-        _, request, row, first_part, parts, first_head, count, _ = task
-        assert parts >= shares[request, row] > 1
-        assert part_ranges.setdefault((request, row), (first_part, parts)) == (first_part, parts)
+        _, request, row, first_slot, slots, first_head, count, _ = task
+        assert slots >= shares[request, row] > 1
+        assert slot_ranges.setdefault((request, row), (first_slot, slots)) == (first_slot, slots)
         merged_heads[request, row] += range(first_head, first_head + count)
     assert all(sorted(found) == list(range(heads)) for found in merged_heads.values())
-    taken = sorted(part_ranges.values())
+    taken = sorted(slot_ranges.values())
     assert all(a + n <= b for (a, n), (b, _) in itertools.pairwise(taken))
     assert all(a + n <= MERGE_SLOTS for a, n in taken)
 
@@ -149,7 +150,7 @@ def largest_piece(call: Call, cores: int) -> int:
     more blocks each, fit into the slots for partial results.
     """
     rows: dict[tuple[int, int], list[int]] = {}
-    for (request, row, _), tokens in positions(call).items():
+    for (request, row, _), tokens in cursors(call).items():
         rows.setdefault((request, row), []).append(cost(call.q.shape[-2], tokens))
     sizes = {row: max(2, -(-len(costs) // 16)) for row, costs in rows.items()}
     chunks = sum(-(-len(costs) // sizes[row]) for row, costs in rows.items())
@@ -168,9 +169,9 @@ def largest_piece(call: Call, cores: int) -> int:
 def assert_balanced(words: Array, call: Call, cores: int) -> None:
     """No core does more than the mean and the largest piece that cannot be divided."""
     heads = call.q.shape[-2]
-    costs = {position: cost(heads, tokens) for position, tokens in positions(call).items()}
+    costs = {cursor: cost(heads, tokens) for cursor, tokens in cursors(call).items()}
     loads = [
-        sum(value for position, value in costs.items() if begin <= position < end)
+        sum(value for cursor, value in costs.items() if begin <= cursor < end)
         for begin, end in decode(words).enabled()
     ]
     assert max(loads, default=0) <= sum(costs.values()) / cores + largest_piece(call, cores)

@@ -71,8 +71,10 @@ def room(call: SharedKvCall, request: int) -> int:
         return 0
     if call.layout_kv == "TND":
         return count(None, call.cu_seqlens_cmp_kv, request, 0)
-    pages = 1 if call.layout_kv == "BSND" else call.cmp_block_table.shape[1]
-    return int(pages * call.cmp_kv.shape[1])
+    if call.layout_kv == "BSND":
+        return int(call.cmp_kv.shape[1])
+    assert call.cmp_block_table is not None
+    return int(call.cmp_block_table.shape[1] * call.cmp_kv.shape[1])
 
 
 def keys_at(

@@ -83,7 +83,8 @@ def kv_tokens(call: SparseFlashCall, request: int) -> int:
 def places(call: SparseFlashCall) -> Iterator[Place]:
     """Every query row that belongs to a request."""
     packed = call.layout_query == "TND"
-    for request in range(len(call.actual_seq_lengths_query if packed else call.query)):
+    requests: Array = call.actual_seq_lengths_query if packed else call.query
+    for request in range(len(requests)):
         rows, tokens = query_rows(call, request), kv_tokens(call, request)
         for s, row in enumerate(rows):
             causal = tokens - len(rows) + s + 1

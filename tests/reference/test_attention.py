@@ -9,7 +9,8 @@ import pytest
 
 from reference.attention import attend, attention, rows_of
 from reference.call import Call
-from reference.cases import DTYPES, LAYOUTS, MODES, Case, build
+from reference.case_arrays import DTYPES
+from reference.cases import LAYOUTS, MODES, Case, build
 from reference.compare import assert_close, assert_output_close
 
 

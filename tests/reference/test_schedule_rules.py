@@ -8,13 +8,13 @@ import pytest
 
 from reference.call import Array
 from reference.cases import Case, build
-from reference.schedule import IDENTITY_WORD, assert_valid, decode, positions
+from reference.schedule import IDENTITY_WORD, assert_valid, cursors, decode
 
 CALL = build(Case("hca", rows=(2, 1), tokens=(1200, 40), ratio=1, ori_mask=3, heads=16))
 
 
 def words_of(*ends: tuple[int, int, int]) -> Array:
-    """A schedule whose records end at the given positions."""
+    """A schedule whose records end at the given cursors."""
     words = np.zeros(1024, np.int32)
     begin = (0, 0, 0)
     for record, end in zip(decode(words).records, ends, strict=False):
@@ -24,13 +24,13 @@ def words_of(*ends: tuple[int, int, int]) -> Array:
     return words
 
 
-def test_positions_of_a_call() -> None:
+def test_cursors_of_a_call() -> None:
     # 1199 and 1200 tokens make three blocks in each part, 40 tokens one.
-    assert [p for p in positions(CALL) if p[0] == 0] == [
+    assert [p for p in cursors(CALL) if p[0] == 0] == [
         (0, row, block) for row in range(2) for block in range(6)
     ]
-    assert positions(CALL)[1, 0, 0] == 40
-    assert positions(CALL)[0, 0, 2] == 1199 - 1024
+    assert cursors(CALL)[1, 0, 0] == 40
+    assert cursors(CALL)[0, 0, 2] == 1199 - 1024
 
 
 def test_a_plain_schedule_is_valid() -> None:

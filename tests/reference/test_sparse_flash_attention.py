@@ -138,14 +138,14 @@ def test_rows_without_a_place_are_zero_even_with_a_sink() -> None:
 def test_rows_with_a_place_but_no_key_have_their_sink(changes: dict[str, Any]) -> None:
     call = call_of(1, 3, [0, 1, 2], scale_value=3.0, **changes)
     assert outputs(call) == [[0], [0], [0]]
-    assert outputs(replace(call, sinks=np.float32([-2.5]))) == [[0], [-2.5], [1]]
-    assert outputs(replace(call, sinks=np.float32([np.inf]))) == [[0], [np.inf], [1]]
+    assert outputs(replace(call, sinks=np.array([-2.5], np.float32))) == [[0], [-2.5], [1]]
+    assert outputs(replace(call, sinks=np.array([np.inf], np.float32))) == [[0], [np.inf], [1]]
     # A sink of -inf is none.
-    assert outputs(replace(call, sinks=np.float32([-np.inf]))) == [[0], [0], [0]]
+    assert outputs(replace(call, sinks=np.array([-np.inf], np.float32))) == [[0], [0], [0]]
 
 
 def test_no_tokens_under_mode_3_leave_no_place() -> None:
-    call = call_of(1, 3, [0], actual_seq_lengths_kv=int32([0]), sinks=np.float32([1]))
+    call = call_of(1, 3, [0], actual_seq_lengths_kv=int32([0]), sinks=np.array([1], np.float32))
     assert outputs(call) == [[0], [0], [0]]
 
 
@@ -165,7 +165,7 @@ def test_rope_counts_in_scores_and_values_are_a_tensor_of_their_own() -> None:
 
 
 def test_a_sink_is_not_scaled_and_may_be_the_maximum() -> None:
-    call = call_of(1, 3, [0, 1, 2], sinks=np.float32([1.0]), scale_value=100.0)
+    call = call_of(1, 3, [0, 1, 2], sinks=np.array([1.0], np.float32), scale_value=100.0)
     _, largest, total = outputs(call)
     assert largest == [1]
     np.testing.assert_allclose(total, [1 + 3 * np.exp(-1)])
@@ -241,6 +241,7 @@ def test_only_attended_tokens_hold_numbers(layouts: tuple[str, str], size: int) 
         assert np.isfinite(result).all()
         assert result.any()
     for array in (call.query, call.query_rope, call.key, call.key_rope, call.value):
+        assert array is not None
         assert np.isnan(array.astype(np.float32)).any()
 
 

@@ -96,7 +96,7 @@ def _fastest(inputs: PeerInputs, ways: Sequence[_Way]) -> list[_Way]:
         best = min(best, seconds[way])
     ranked = sorted(ways, key=seconds.__getitem__)
     contenders = [way for way in ranked if seconds[way] <= CONTENDER * best][:MAX_CONTENDERS]
-    # One whose products are as precise as the library's is timed, however slow.
+    # One that rounds nothing to 16 bits is timed, however slow.
     precise = next(way for way in ranked if way.name.endswith(PRECISE))
     return contenders if precise in contenders else [*contenders, precise]
 

@@ -107,4 +107,6 @@ class _QueuedCall:
 def _on_device(value: Any, made: dict[int, DeviceArray]) -> Any:
     if not isinstance(value, np.ndarray):
         return value
-    return made.setdefault(id(value), DeviceArray.from_numpy(value))
+    if id(value) not in made:
+        made[id(value)] = DeviceArray.from_numpy(value)
+    return made[id(value)]

@@ -29,8 +29,6 @@ from .engine_sfmla import SfmlaEngine, call_overhead
 from .probes import BenchError, read_rate
 from .workloads import Shape
 
-ENGINES = ("sfmla", "numpy", "torch")
-
 
 def make_engine(name: str) -> Engine:
     """The engine of that name, with its library imported."""

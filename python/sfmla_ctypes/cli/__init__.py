@@ -16,11 +16,15 @@ from .case import case
 from .demo import demo
 from .info import info
 from .plan import plan
+from .refusals import RefusingGroup
 from .run import run
 from .sim import sim
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=RefusingGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="sfmla")
 def main() -> None:
     """Sparse attention over latent KV caches, on this machine's processor."""

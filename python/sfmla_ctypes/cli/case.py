@@ -11,10 +11,9 @@ import numpy as np
 
 from ..case_arrays import Arguments
 from ..case_files import check_suffix, save_arrays
-from ..cases import CaseSpec, build_case, case_names, named_case
-from .options import FILE, changed_spec, spec_options
-from .output import json_option, print_json, print_table, waiting
-from .refusals import as_refusals
+from ..cases import CaseSpec, case_names, named_case
+from .options import FILE, build_named, changed_spec, spec_options
+from .output import json_option, print_json, print_table
 
 
 @click.command()
@@ -37,12 +36,9 @@ def case(
         return
     if name is None or output is None:
         raise click.UsageError("give a case NAME and -o FILE, or --list")
-    with as_refusals():
-        check_suffix(output)
-        spec = changed_spec(named_case(name), changes)
-        with waiting(f"building {name}"):
-            arguments = build_case(spec)
-            save_arrays(output, arguments)
+    check_suffix(output)
+    arguments = build_named(name, changed_spec(named_case(name), changes))
+    save_arrays(output, arguments)
     _print_summary(output, arguments, as_json)
 
 

@@ -9,7 +9,10 @@ from collections.abc import Mapping
 import click
 
 from .. import Device
-from .refusals import Refusal, as_refusals
+from .._context import setting
+from ..cases import CaseError
+from ..operators import OPERATORS, Operator
+from .refusals import Refusal
 
 VARIABLE = "SFMLA_DEVICE"
 EMULATED = "ascend910b"
@@ -22,9 +25,21 @@ def is_emulated() -> bool:
     return Device().name == NAMES[EMULATED]
 
 
+def check_has_emulated_kernel(operator: Operator) -> None:
+    """Raise CaseError for an operator that the emulated device does not have.
+
+    The library refuses it too, but only a call that breaks no rule of the product.
+    """
+    if not operator.has_emulated_kernel:
+        allowed = " or ".join(name for name, one in OPERATORS.items() if one.has_emulated_kernel)
+        raise CaseError(
+            f"operator: {operator.name} has no kernel for emulated cores, must be {allowed}"
+        )
+
+
 def product_rules() -> str:
     """The product whose rules refuse calls in this process."""
-    return EMULATED if is_emulated() else os.environ.get("SFMLA_RULES", "cpu")
+    return EMULATED if is_emulated() else setting("SFMLA_RULES") or "cpu"
 
 
 def _use(_context: click.Context, _parameter: click.Parameter, device: str | None) -> None:
@@ -33,8 +48,7 @@ def _use(_context: click.Context, _parameter: click.Parameter, device: str | Non
         return
     before = os.environ.get(VARIABLE)
     os.environ[VARIABLE] = device
-    with as_refusals():
-        found = Device().name
+    found = Device().name
     if found != NAMES[device]:
         del os.environ[VARIABLE]
         if before is not None:

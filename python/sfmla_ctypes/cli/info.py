@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import os
 import re
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import click
 
 from .. import Device, __version__, toolkit_path
+from .._context import setting
 from ..bench.probes import instruction_set
 from .device import device_option, product_rules
 from .output import json_option, print_json, print_table
-from .refusals import as_refusals
 
 SETTINGS = (
     "SFMLA_DEVICE",
@@ -28,6 +29,7 @@ SETTINGS = (
     "SFMLA_SIM_CHECKS",
     "SFMLA_SIM_TRACE",
 )
+LIKENESS = 0.8  # from which on a name counts as misspelt: SFMLA_THREADS
 VECTOR_EXTENSION = re.compile(r"(avx|amx|asimd|sve|bf16).*|fma|f16c|sme(\d.*)?")
 
 
@@ -38,17 +40,21 @@ VECTOR_EXTENSION = re.compile(r"(avx|amx|asimd|sve|bf16).*|fma|f16c|sme(\d.*)?")
 def info(prefix: bool, as_json: bool) -> None:
     """Show version, device, whose rules it has, cores, memory and the install prefix.
 
-    The prefix has the shape of a CANN toolkit, for ASCEND_HOME_PATH: include/ and lib64/.
+    Variables SFMLA_* that the library does not know, and so ignores, have a line each. The prefix
+    has the shape of a CANN toolkit, for ASCEND_HOME_PATH: include/ and lib64/.
     """
     if prefix:
         click.echo(toolkit_path())
         return
-    with as_refusals():
-        facts = _facts()
+    facts = _facts()
     if as_json:
         print_json(facts)
-    else:
-        print_table("sfmla", ("what", "value"), [(name, _text(facts[name])) for name in facts])
+        return
+    unknown = facts.pop("unknown_settings")
+    print_table("sfmla", ("what", "value"), [(name, _text(facts[name])) for name in facts])
+    for name in unknown:
+        nearest = get_close_matches(name, SETTINGS, 1, LIKENESS)
+        click.echo(f"{name}: no variable of the library, ignored" + _meant(nearest))
 
 
 def _facts() -> dict[str, Any]:
@@ -67,8 +73,17 @@ def _facts() -> dict[str, Any]:
         "memory_total_bytes": memory.total_bytes,
         "memory_free_bytes": memory.free_bytes,
         "prefix": str(toolkit_path()),
-        "settings": {name: os.environ[name] for name in SETTINGS if name in os.environ},
+        "settings": {name: setting(name) for name in SETTINGS if setting(name) is not None},
+        "unknown_settings": _unknown_settings(),
     }
+
+
+def _unknown_settings() -> list[str]:
+    return sorted(name for name in os.environ if name.startswith("SFMLA_") and name not in SETTINGS)
+
+
+def _meant(nearest: list[str]) -> str:
+    return f"; did you mean {nearest[0]}?" if nearest else ""
 
 
 def _vector_extensions() -> list[str]:

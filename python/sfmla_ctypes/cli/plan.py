@@ -16,20 +16,25 @@ from ..cases import CaseError
 from ..operators import OPERATORS, Operator, Planner
 from ..plots import check_can_plot, save_schedule
 from ..schedule import CUBE_RECORDS, Cursor, Schedule
-from .options import FILE, attribute_options, load_with_overrides, operator_option
+from .options import (
+    FILE,
+    CommandWithAttributes,
+    attribute_options,
+    load_with_overrides,
+    operator_option,
+)
 from .output import json_option, print_json, print_table
-from .refusals import as_refusals
 
 
-@click.command()
-@click.argument("case_file", metavar="CASE", type=FILE)
+@click.command(cls=CommandWithAttributes)
+@click.argument("case_name", metavar="CASE")
 @click.option("--plot", type=FILE, help="Save a bar chart of the costs in this picture file.")
 @click.option("--cores", type=click.IntRange(1, CUBE_RECORDS), help="Plan for so many cube cores.")
 @operator_option
 @attribute_options
 @json_option
 def plan(
-    case_file: Path,
+    case_name: str,
     plot: Path | None,
     cores: int | None,
     operator: str | None,
@@ -38,27 +43,29 @@ def plan(
 ) -> None:
     """Show what each core does for the call in CASE, and its cost.
 
+    CASE is a file (.npz or .safetensors) or a name that `sfmla case --list` shows.
+
     A cursor is request.row.block: the KV blocks of a row are 512 tokens, original blocks first;
     a core works from its start up to, not including, its end. The cost of a block of s keys for m
     heads is 6*ceil(m/16) + 10*ceil(s/64). Plans of sparse_attn_sharedkv count row blocks instead of
     rows: one row with an index list, else 256 pairs of row and head. An array named metadata in
     CASE is decoded as it is.
     """
-    with as_refusals():
-        if plot is not None:
-            check_can_plot(plot)
-        chosen, arguments = load_with_overrides(case_file, attributes, operator)
-        planner = _planner(chosen)
-        with _core_limit(cores):
-            arguments = chosen.with_metadata(arguments)
-        schedule = planner.decode(arguments["metadata"], chosen.call(**arguments))
-        if plot is not None:
-            save_schedule(schedule, case_file.name, plot)
+    title = Path(case_name).name
+    if plot is not None:
+        check_can_plot(plot)
+    chosen, arguments = load_with_overrides(case_name, attributes, operator)
+    planner = _planner(chosen)
+    with _core_limit(cores):
+        arguments = chosen.with_metadata(arguments)
+    schedule = planner.decode(arguments["metadata"], chosen.call(**arguments))
+    if plot is not None:
+        save_schedule(schedule, title, plot)
     if as_json:
         print_json(_as_json(schedule))
         return
-    _print_cores(case_file.name, schedule)
-    _print_reductions(schedule)
+    _print_cores(title, schedule)
+    _print_merges(schedule)
     if plot is not None:
         click.echo(f"wrote {plot}")
 
@@ -89,7 +96,7 @@ def _as_json(schedule: Schedule) -> dict[str, Any]:
         "largest_cost": schedule.largest_cost,
         "balance": schedule.balance,
         "cores": [asdict(work) for work in schedule.cores],
-        "reductions": [asdict(reduction) for reduction in schedule.reductions],
+        "merges": [asdict(merge) for merge in schedule.merges],
     }
 
 
@@ -113,20 +120,20 @@ def _print_cores(title: str, schedule: Schedule) -> None:
     )
 
 
-def _print_reductions(schedule: Schedule) -> None:
-    if not schedule.reductions:
+def _print_merges(schedule: Schedule) -> None:
+    if not schedule.merges:
         click.echo("no row is split over cores: nothing to merge")
         return
     rows = [
         (
-            str(task.vector_core),
-            f"{task.request}.{task.row}",
-            f"{task.first_part}..{task.first_part + task.parts - 1}",
-            f"{task.first_head}..{task.first_head + task.heads - 1}",
+            str(merge.vector_core),
+            f"{merge.request}.{merge.row}",
+            f"{merge.first_slot}..{merge.first_slot + merge.slots - 1}",
+            f"{merge.first_head}..{merge.first_head + merge.heads - 1}",
         )
-        for task in schedule.reductions
+        for merge in schedule.merges
     ]
-    columns = ("vector core", "request.row", "parts", "heads")
+    columns = ("vector core", "request.row", "slots", "heads")
     print_table("merges of rows that several cores share", columns, rows)
 
 

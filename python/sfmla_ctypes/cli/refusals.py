@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from .. import AclError
+from ..bench.probes import BenchError
 from ..cases import CaseError
 from ..plots import PlotError
 
 REFUSED = 2
+# What bad input, or a machine without what was asked for, causes. Anything else is a bug.
+REFUSALS = (AclError, BenchError, CaseError, PlotError, OverflowError, MemoryError)
 
 
 class Refusal(click.ClickException):
@@ -21,10 +23,11 @@ class Refusal(click.ClickException):
     exit_code = REFUSED
 
 
-@contextmanager
-def as_refusals() -> Iterator[None]:
-    """Turn the errors that bad input causes into refusals; anything else is a bug and passes."""
-    try:
-        yield
-    except (AclError, CaseError, PlotError, OverflowError, MemoryError) as error:
-        raise Refusal(str(error)) from error
+class RefusingGroup(click.Group):
+    """Turns the refusals of all its sub-commands, wherever they rise, into their sentence."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except REFUSALS as error:
+            raise Refusal(str(error) or "memory: not enough of it for this call") from error

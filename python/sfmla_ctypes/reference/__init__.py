@@ -10,7 +10,8 @@ Axes: B requests, S1 query tokens, S2 original tokens, S3 compressed tokens, T1/
 packed over all requests, N1 query heads, one KV head, D = 512.
 
 Users check their own arrays with these. The tests have others, in tests/reference, which share no
-line with them, so that no mistake can hide in both.
+logic with them, only names and defaults of the published arguments, so that no mistake can hide in
+both.
 """
 
 from .rows import AttendedRow, Cache, Keys
