@@ -7,8 +7,8 @@
 #include "cann/sparse_flash_mla_metadata/signature.h"
 #include "op_host/sparse_flash_mla_metadata/check.h"
 #include "op_host/sparse_flash_mla_metadata/tiling.h"
-#include "op_kernel/sparse_flash_mla_metadata/operand_names.h"
 #include "op_kernel/common/device_tiling.h"
+#include "op_kernel/sparse_flash_mla_metadata/operand_names.h"
 
 namespace sfmla::cann {
 namespace {
