@@ -18,8 +18,14 @@ from sfmla_ctypes import AclParamError
 
 Servers = dict[str, CallServer]
 
-# They round weights to bfloat16 before the second product.
-ROUND_WEIGHTS = ("avx512bf16", "amxbf16", "neonbf16", "sve256bf16")
+# The types to which they round weights before the second product.
+ROUNDED_WEIGHTS = {
+    "avx512bf16": {"bfloat16"},
+    "amxbf16": {"bfloat16"},
+    "amxfp16": {"bfloat16", "float16"},
+    "neonbf16": {"bfloat16"},
+    "sve256bf16": {"bfloat16"},
+}
 
 
 def server_of(command: Sequence[str], isa: str = "", threads: int = 0) -> CallServer:
@@ -70,8 +76,7 @@ def all_servers(command: Sequence[str]) -> Iterator[Servers]:
 def on_each(servers: Servers, check: Callable[..., None], *arguments: Any) -> None:
     """Runs a test of tests/python in each server."""
     for isa, server in servers.items():
-        rounded = frozenset({"bfloat16"} if isa in ROUND_WEIGHTS else ())
-        with server.serves(), rounded_weights(rounded):
+        with server.serves(), rounded_weights(frozenset(ROUNDED_WEIGHTS.get(isa, ()))):
             try:
                 check(*arguments)
             except AssertionError as error:
