@@ -167,8 +167,9 @@ def test_a_request_alone_and_in_a_batch(block: int, sinks: str, heads: int) -> N
 
 
 @pytest.mark.parametrize("heads", FEW_AND_MANY)
-def test_rows_one_by_one_equal_rows_together(heads: int) -> None:
-    call = build(SparseFlashCase(rows=(6,), tokens=(1030,), topk=600, heads=heads))
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_rows_one_by_one_equal_rows_together(dtype: str, heads: int) -> None:
+    call = build(SparseFlashCase(dtype=dtype, rows=(6,), tokens=(1030,), topk=600, heads=heads))
     together = attend(call)
     for row in range(6):
         rows = slice(row, row + 1)
