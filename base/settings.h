@@ -18,9 +18,9 @@ enum class CheckLevel : uint8_t { kOff, kOn, kStrict };
 inline constexpr std::string_view kRuleNames[] = {"cpu", "ascend910b", "ascend950"};
 
 // The values of SFMLA_ISA. Which of them were built and run here is for the tile kernels to say.
-inline constexpr std::string_view kIsaNames[] = {"generic",    "avx2",    "avx512",
-                                                 "avx512bf16", "amxbf16", "neon",
-                                                 "neonbf16",   "sve256",  "sve256bf16"};
+inline constexpr std::string_view kIsaNames[] = {"generic", "avx2",      "avx512", "avx512bf16",
+                                                 "amxbf16", "amxfp16",   "neon",   "neonbf16",
+                                                 "sve256",  "sve256bf16"};
 
 // The emulated device; nothing of it matters to the CPU.
 struct EmulatorSettings {

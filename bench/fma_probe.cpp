@@ -4,6 +4,7 @@
 // only they need it.
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 #include "clock.h"
 #include "op_kernel/arch/cpu/tile_kernels.h"
@@ -29,10 +30,13 @@ extern "C" __attribute__((visibility("default"))) double SfmlaFmaPeak() {
   return best;
 }
 
-// Whether that instruction set rounds probabilities to 16 bits for values of bfloat16.
-extern "C" __attribute__((visibility("default"))) int SfmlaRoundsBfloat16Weights() {
+// Whether that instruction set, at least with many heads, rounds probabilities to the type of the
+// values: "bfloat16", or "float16".
+extern "C" __attribute__((visibility("default"))) int SfmlaRoundsWeights(const char* dtype) {
   const auto& kernels = sfmla::ProcessTileKernels();
-  return kernels.ok() && kernels.value()->bfloat16.rounds_weights;
+  const auto type = dtype == std::string_view("bfloat16") ? sfmla::ElementType::kBfloat16
+                                                          : sfmla::ElementType::kFloat16;
+  return kernels.ok() && kernels.value()->Products(type).many.rounds_weights;
 }
 
 // Why there are no kernels, a sentence; "" if there are.

@@ -5,8 +5,7 @@ software.
 The tests of tests/python run on the instruction set that the library picks; here they run in call
 servers with each. SFMLA_MATRIX=all runs every case on every set of this processor, not a third of
 them, and every rule, on one set in turn. Under qemu the cases of limited size and all rules run,
-on two sets in turn. AMX in software has its own products for bfloat16 only, and gets a third of
-these cases, or all.
+on two sets in turn. AMX in software gets a sixth of the cases, or half of them.
 """
 
 import operator
@@ -64,7 +63,8 @@ def bit_rules(few: int, many: int) -> list[tuple[Any, ...]]:
         (flash_mla_bits.test_bl_28_interleaved_rows_as_requests_of_their_own,),
         (flash_mla_bits.test_bl_61_a_request_without_rows_changes_nothing,),
         *((shared_kv_alone, mode, count) for mode in SHARED_KV_MODES for count in heads),
-        *((flash.test_rows_one_by_one_equal_rows_together, count) for count in heads),
+        *((flash.test_rows_one_by_one_equal_rows_together, "bfloat16", count) for count in heads),
+        (flash.test_rows_one_by_one_equal_rows_together, "float16", many),
         *((flash.test_a_request_alone_and_in_a_batch, 1, "finite", count) for count in heads),
     ]
 
@@ -89,7 +89,6 @@ def triples(name: str) -> int:
     return int(case.heads * sum(map(operator.mul, case.rows, case.tokens)))
 
 
-BFLOAT16_CASES = [name for name, (_, case) in CASES.items() if case.dtype == "bfloat16"]
 SMALL_CASES = [name for name in CASES if triples(name) <= QEMU_TRIPLES]
 
 
@@ -113,10 +112,11 @@ def aarch64() -> Iterator[Servers]:
 @pytest.fixture(scope="module")
 def amx() -> Iterator[Servers]:
     command = [call_server("amx")]
-    if "amxbf16" not in instruction_sets(command):
+    if "amxfp16" not in instruction_sets(command):
         pytest.skip("AMX in software needs AVX512-BF16")
-    server = server_of(command, "amxbf16")
-    yield {"amxbf16": server}
+    # Its products of bfloat16 are those of amxbf16.
+    server = server_of(command, "amxfp16")
+    yield {"amxfp16": server}
     server.close()
 
 
@@ -143,7 +143,7 @@ def test_bits_on_this_processor(here: Servers, number: int) -> None:
 
 
 @on_amx
-@pytest.mark.parametrize("name", BFLOAT16_CASES[:: 1 if ALL else 3])
+@pytest.mark.parametrize("name", list(CASES)[:: 2 if ALL else 6])
 def test_matrix_with_amx_in_software(amx: Servers, name: str) -> None:
     on_each(amx, *CASES[name])
 
@@ -152,6 +152,13 @@ def test_matrix_with_amx_in_software(amx: Servers, name: str) -> None:
 @pytest.mark.parametrize("number", range(len(SMALL_BIT_RULES)))
 def test_bits_with_amx_in_software(amx: Servers, number: int) -> None:
     on_each(amx, *SMALL_BIT_RULES[number])
+
+
+@on_amx
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_small_weights_with_amx_in_software(amx: Servers, dtype: str) -> None:
+    small_weights = flash.test_what_small_weights_leave_beside_a_token_of_nearly_all_weight
+    on_each(amx, small_weights, dtype, 4)
 
 
 @on_aarch64

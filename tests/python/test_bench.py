@@ -353,7 +353,7 @@ def facts_with(isa: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_library_says_which_weights_each_instruction_set_rounds() -> None:
     """The limits of all comparisons follow the list of the tests, those of users the library."""
-    refusal = facts_with("abacus").stderr
+    refusal = facts_with("neon").stderr or facts_with("avx2").stderr  # of another processor
     found = re.search(r"must be one of (.*) on this processor", refusal)
     assert found, refusal
     for isa in found[1].split(", "):

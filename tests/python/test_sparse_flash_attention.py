@@ -53,6 +53,24 @@ def test_every_row_and_head_against_the_oracle(case: SparseFlashCase) -> None:
         assert (largest.shape, largest, total.shape, total) == ((), 0, (), 0)
 
 
+@pytest.mark.parametrize("heads", FEW_AND_MANY)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_what_small_weights_leave_beside_a_token_of_nearly_all_weight(
+    dtype: str, heads: int
+) -> None:
+    """Its value is 0, so nothing but the others, of weight 2^-25.2, makes the output."""
+    case = SparseFlashCase(("TND", "TND"), dtype, heads, tokens=(600,), topk=600, scale=1.0)
+    call = replace(build(case), sparse_indices=np.arange(600, dtype=np.int32).reshape(1, 1, -1))
+    for array in (call.query, call.query_rope, call.key, call.key_rope):
+        array[...] = 0
+    call.query[..., 0] = 1
+    call.key[40, :, 0] = 17.5
+    call.value[...] = 64 * np.random.default_rng(0).standard_normal(call.value.shape)
+    call.value[40] = 0
+    expected = attention(call)
+    assert_output_close(attend(call)[0], expected[0], log_sum_exp(*expected[1:]))
+
+
 @pytest.mark.parametrize("case", CASES[::7], ids=str)
 def test_device_arrays_give_the_same_bits(case: SparseFlashCase) -> None:
     call = build(case)
@@ -154,8 +172,9 @@ def test_a_request_alone_and_in_a_batch(block: int, sinks: str, heads: int) -> N
 
 
 @pytest.mark.parametrize("heads", FEW_AND_MANY)
-def test_rows_one_by_one_equal_rows_together(heads: int) -> None:
-    call = build(SparseFlashCase(rows=(6,), tokens=(1030,), topk=600, heads=heads))
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_rows_one_by_one_equal_rows_together(dtype: str, heads: int) -> None:
+    call = build(SparseFlashCase(dtype=dtype, rows=(6,), tokens=(1030,), topk=600, heads=heads))
     query_rope = call.query_rope
     assert query_rope is not None
     together = attend(call)

@@ -43,6 +43,7 @@ ROUNDING_ERROR = 2.0
 ROUNDED_WEIGHTS = {
     "avx512bf16": frozenset({"bfloat16"}),
     "amxbf16": frozenset({"bfloat16"}),
+    "amxfp16": frozenset({"bfloat16", "float16"}),
     "neonbf16": frozenset({"bfloat16"}),
     "sve256bf16": frozenset({"bfloat16"}),
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two products of bfloat16 for many heads in AMX tiles. Queries and values have the forms of
-// PairArithmetic, which are those AMX wants; keys are copied and weights transposed. Part of
-// tile_kernels_amxbf16.cpp.
+// The two products of 16-bit numbers for many heads in AMX tiles. Queries and values have the forms
+// of PairForms, which are those AMX wants, and as which `Pairs` stands below; keys are copied and
+// weights transposed. Part of tile_kernels_amx*.cpp.
 #pragma once
 
 #include "op_kernel/arch/cpu/amx_tiles.h"
@@ -48,7 +48,7 @@ inline void ZeroSums() {
   ForSums<kRows, kColumns>([]<int kRow, int kColumn>() { ZeroAmxTile<SumTile(kRow, kColumn)>(); });
 }
 
-// Strides are numbers of float32, or of pairs of bfloat16.
+// Strides are numbers of float32, or of pairs.
 constexpr int64_t AmxStride(int stride) { return int64_t{4} * stride; }
 
 template <int kRows, int kColumns>
@@ -67,7 +67,7 @@ inline void StoreSums(float* to, int stride) {
   });
 }
 
-// Pairs of bfloat16: how far apart the rows of an AMX tile are, and two AMX tiles.
+// Pairs: how far apart the rows of an AMX tile are, and two AMX tiles.
 struct AmxOperand {
   const float* first;
   int stride;
@@ -75,7 +75,7 @@ struct AmxOperand {
 };
 
 // Adds the products of 16 pairs: elements of scores, keys of outputs.
-template <int kRows, int kColumns>
+template <ElementType kType, int kRows, int kColumns>
 inline void AddTiles(const AmxOperand& left, const AmxOperand& right) {
   LoadAmxTile<kLeftTile>(left.first, AmxStride(left.stride));
   LoadAmxTile<kRightTile>(right.first, AmxStride(right.stride));
@@ -86,7 +86,7 @@ inline void AddTiles(const AmxOperand& left, const AmxOperand& right) {
     LoadAmxTile<kRightTile + 1>(right.first + right.next, AmxStride(right.stride));
   }
   ForSums<kRows, kColumns>([]<int kRow, int kColumn>() {
-    AddAmxProducts<SumTile(kRow, kColumn), kLeftTile + kRow, kRightTile + kColumn>();
+    AddAmxProducts<kType, SumTile(kRow, kColumn), kLeftTile + kRow, kRightTile + kColumn>();
   });
 }
 
@@ -98,7 +98,7 @@ constexpr bool CopiesFit(const KeyPart& part) {
 static_assert(CopiesFit(kLatentPart) && CopiesFit(kRopePart));
 
 // Scores of up to 32 keys from `key` on, which have been copied into the tile.
-template <int kRows>
+template <typename Pairs, int kRows>
 struct AmxScoreHeads {
   const ScoreCall& call;
   int key;
@@ -121,18 +121,19 @@ struct AmxScoreHeads {
     const int stride = CopiedStride(part.part);
     const float* query = part.query + panel * pairs + column;
     for (int pair = 0; pair < pairs; pair += kAmxColumns) {
-      AddTiles<kRows, kColumns>({keys + pair, stride, kAmxRows * stride},
-                                {query + pair * width, width, kAmxColumns});
+      AddTiles<Pairs::kType, kRows, kColumns>({keys + pair, stride, kAmxRows * stride},
+                                              {query + pair * width, width, kAmxColumns});
     }
   }
 };
 
+template <typename Pairs>
 struct AmxScoreKeys {
   const ScoreCall& call;
 
   template <int kRows>
   void Run(int key_tile) const {
-    constexpr int kPanelHeads = PanelShape<PairArithmetic>::kWidth;
+    constexpr int kPanelHeads = PanelShape<Pairs>::kWidth;
     const int key = key_tile * kAmxRows;
     const int rest = call.keys - key;
     const int count = rest < kRows * kAmxRows ? rest : kRows * kAmxRows;
@@ -142,21 +143,22 @@ struct AmxScoreKeys {
     const int padded_heads = call.heads.padded_heads;
     for (int panel = 0; panel < padded_heads; panel += kPanelHeads) {
       const int width = padded_heads - panel < kPanelHeads ? padded_heads - panel : kPanelHeads;
-      ForBlocks<kMostSums>(width / kAmxColumns, AmxScoreHeads<kRows>{call, key, panel, width});
+      ForBlocks<kMostSums>(width / kAmxColumns,
+                           AmxScoreHeads<Pairs, kRows>{call, key, panel, width});
     }
   }
 
   // Rows of an AMX tile are equally far apart, those of a cache are not.
   static void CopyKeys(const ScorePart& part, int key, int count, float* to) {
     for (int k = 0; k < count; ++k) {
-      PairArithmetic::StoreRow(part.keys[key + k], part.part.width,
-                               to + k * CopiedStride(part.part));
+      Pairs::StoreRow(part.keys[key + k], part.part.width, to + k * CopiedStride(part.part));
     }
   }
 };
 
-inline void ScoreAmx(const ScoreCall& call) {
-  ForBlocks<kMostSums>(AmxTilesOf(call.keys), AmxScoreKeys{call});
+template <typename Pairs>
+void ScoreAmx(const ScoreCall& call) {
+  ForBlocks<kMostSums>(AmxTilesOf(call.keys), AmxScoreKeys<Pairs>{call});
   ReleaseAmx();
 }
 
@@ -180,6 +182,7 @@ inline void TransposeWeights(float* pairs, int steps, int padded_heads) {
 }
 
 // kOutColumns columns of the output, whose values have been prepared in the tile.
+template <typename Pairs>
 struct AmxAccumulateHeads {
   static constexpr int kColumns = kMostSums * kAmxColumns;
 
@@ -226,9 +229,9 @@ struct AmxAccumulateHeads {
     const int padded_heads = call.heads.padded_heads;
     for (int step = 0; step < steps; step += kAmxRows) {
       for (int i = 0; i < kAmxRows; ++i) {
-        Prefetch<PairArithmetic, kColumns>(wanted, step + i, column + d);
+        Prefetch<Pairs, kColumns>(wanted, step + i, column + d);
       }
-      AddTiles<kRows, kMostSums>(
+      AddTiles<Pairs::kType, kRows, kMostSums>(
           {call.scores + step * padded_heads + head, padded_heads, kAmxColumns},
           {call.tile.latent + step * kOutColumns + d, kOutColumns, kAmxColumns});
     }
@@ -236,28 +239,41 @@ struct AmxAccumulateHeads {
 };
 
 static_assert(kMaxTileKeys / 2 * kOutColumns <= kWidenedKeys * kLatentPart.stride);
-inline void AccumulateAmx(const AccumulateCall& call) {
-  const int steps = StepsOf<PairArithmetic>(call.keys);
+template <typename Pairs>
+void AccumulateAmx(const AccumulateCall& call) {
+  const int steps = StepsOf<Pairs>(call.keys);
   const size_t missing_steps = static_cast<size_t>(AmxTilesOf(steps) * kAmxRows - steps);
-  PairArithmetic::PrepareWeights(call.scores, call.keys, call.heads.padded_heads);
+  Pairs::PrepareWeights(call.scores, call.keys, call.heads.padded_heads);
   TransposeWeights(call.scores, steps, call.heads.padded_heads);
   ConfigureSums(kMostSums * kAmxRows);
   for (int column = 0; column < kDim; column += kOutColumns) {
-    PrepareValues<PairArithmetic, kOutColumns>(call.values, call.keys, column, call.tile.latent);
+    PrepareValues<Pairs, kOutColumns>(call.values, call.keys, column, call.tile.latent);
     memset(call.tile.latent + steps * kOutColumns, 0, missing_steps * kOutColumns * sizeof(float));
-    ForBlocks<kMostSums>(AmxTilesOf(call.heads.heads), AmxAccumulateHeads{call, steps, column});
+    ForBlocks<kMostSums>(AmxTilesOf(call.heads.heads),
+                         AmxAccumulateHeads<Pairs>{call, steps, column});
   }
   ReleaseAmx();
 }
 
+// Few heads have the products of `Arithmetic`.
+template <typename Number, typename Arithmetic>
 constexpr TypeProducts MakeAmxProducts() {
-  TypeProducts products = MakeProducts<PairArithmetic>();
-  products.many.score = ScoreAmx;
-  products.many.accumulate = AccumulateAmx;
+  using Pairs = PairForms<Number>;
+  TypeProducts products = MakeProducts<Arithmetic>();
+  products.many = {PanelShape<Pairs>::kTileKeys,
+                   PrepareQueryPanels<Pairs>,
+                   ScoreAmx<Pairs>,
+                   AccumulateAmx<Pairs>,
+                   true,
+                   Pairs::kWeightScale};
 #if defined(SFMLA_AMX_IN_SOFTWARE)
   products.few_heads = 0;  // tests with few heads shall reach them too
 #endif
   return products;
+}
+
+constexpr TypeProducts MakeAmxBfloat16() {
+  return MakeAmxProducts<Bfloat16Number, Bfloat16Arithmetic>();
 }
 
 }  // namespace sfmla::SFMLA_ISA_NAMESPACE

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "op_kernel/arch/cpu/tile_kernels.h"
+
 #ifndef SFMLA_ISA_NAMESPACE
 #error "define SFMLA_ISA_NAMESPACE before including this header"
 #endif
@@ -20,7 +22,7 @@ namespace sfmla::SFMLA_ISA_NAMESPACE {
 constexpr int kAmxTiles = 8;
 constexpr int kAmxRows = 16;
 constexpr int kAmxRowBytes = 64;
-constexpr int kAmxColumns = 16;  // float32 numbers, or pairs of bfloat16, in a row
+constexpr int kAmxColumns = 16;  // float32 numbers, or pairs of 16-bit ones, in a row
 
 // The operand of LDTILECFG.
 struct AmxShapes {
@@ -63,25 +65,54 @@ inline float DenormalAsZero(float value) {
   return __builtin_fabsf(value) < 0x1p-126f ? __builtin_copysignf(0.0f, value) : value;
 }
 
-// `bits` shifted so that a bfloat16 is their upper half.
-inline float AmxElement(uint32_t bits) {
-  bits &= 0xFFFF0000u;
+inline float FloatOfBits(uint32_t bits) {
   float value;
   memcpy(&value, &bits, sizeof(value));
-  return DenormalAsZero(value);
+  return value;
 }
 
-// sum + row of pairs x matrix of pairs. Even and odd elements have sums of their own.
-inline void AddRowProducts(const uint32_t* left, int pairs, const uint32_t (*right)[kAmxColumns],
+// The number in the low half of `bits` as the products take it: TDPBF16PS takes denormal bfloat16
+// for 0, but "TDPFP16PS: Input FP16 denormals are always handled and not treated as zero", and as
+// float32, in which both go on alike, they are none.
+template <ElementType kType>
+inline float AmxElement(uint32_t bits) {
+  if (kType == ElementType::kBfloat16) return DenormalAsZero(FloatOfBits(bits << 16));
+  const uint32_t magnitude = (bits & 0x7FFFu) << 13;
+  const uint32_t infinite_or_nan = (bits & 0x7C00u) == 0x7C00u ? 0x7F800000u : 0;
+  const float finite = FloatOfBits(magnitude) * 0x1p112f;
+  uint32_t widened;
+  memcpy(&widened, &finite, sizeof(widened));
+  return FloatOfBits(widened | infinite_or_nan | (bits & 0x8000u) << 16);
+}
+
+// The elements of an AMX tile of pairs.
+struct AmxElements {
+  float even[kAmxRows][kAmxColumns];
+  float odd[kAmxRows][kAmxColumns];
+};
+
+template <ElementType kType>
+inline void ReadElements(int tile, AmxElements* elements) {
+  for (int row = 0; row < RowsInUse(tile); ++row) {
+    const uint32_t* pairs = ThreadAmxState().tiles[tile][row];
+    for (int n = 0; n < kAmxColumns; ++n) {
+      elements->even[row][n] = AmxElement<kType>(pairs[n]);
+      elements->odd[row][n] = AmxElement<kType>(pairs[n] >> 16);
+    }
+  }
+}
+
+// sum + row x matrix. Even and odd elements have sums of their own.
+inline void AddRowProducts(const AmxElements& left, int row, int pairs, const AmxElements& right,
                            uint32_t* sum) {
   float even[kAmxColumns] = {};
   float odd[kAmxColumns] = {};
   for (int k = 0; k < pairs; ++k) {
-    const float left_even = AmxElement(left[k] << 16);
-    const float left_odd = AmxElement(left[k]);
+    const float left_even = left.even[row][k];
+    const float left_odd = left.odd[row][k];
     for (int n = 0; n < kAmxColumns; ++n) {
-      even[n] = DenormalAsZero(__builtin_fmaf(left_even, AmxElement(right[k][n] << 16), even[n]));
-      odd[n] = DenormalAsZero(__builtin_fmaf(left_odd, AmxElement(right[k][n]), odd[n]));
+      even[n] = DenormalAsZero(__builtin_fmaf(left_even, right.even[k][n], even[n]));
+      odd[n] = DenormalAsZero(__builtin_fmaf(left_odd, right.odd[k][n], odd[n]));
     }
   }
   float total[kAmxColumns];
@@ -152,20 +183,26 @@ inline void StoreAmxTile(void* to, int64_t stride) {
 #endif
 }
 
-// sum[m][n] += sum over pairs k of left[m][k] . right[k][n], of bfloat16, in float32.
-template <int kSum, int kLeft, int kRight>
+// sum[m][n] += sum over pairs k of left[m][k] . right[k][n], in float32.
+template <ElementType kType, int kSum, int kLeft, int kRight>
 inline void AddAmxProducts() {
   static_assert(kSum != kLeft && kSum != kRight && kLeft != kRight);
 #if defined(SFMLA_AMX_IN_SOFTWARE)
   AmxState& state = ThreadAmxState();
   TrapUnless(RowsInUse(kSum) == RowsInUse(kLeft));
   TrapUnless(RowsInUse(kRight) * 4 == state.shapes.row_bytes[kLeft]);
+  AmxElements left, right;
+  ReadElements<kType>(kLeft, &left);
+  ReadElements<kType>(kRight, &right);
   for (int row = 0; row < RowsInUse(kSum); ++row) {
-    AddRowProducts(state.tiles[kLeft][row], RowsInUse(kRight), state.tiles[kRight],
-                   state.tiles[kSum][row]);
+    AddRowProducts(left, row, RowsInUse(kRight), right, state.tiles[kSum][row]);
   }
 #else
-  asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kLeft), "i"(kRight));
+  if constexpr (kType == ElementType::kBfloat16) {
+    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kLeft), "i"(kRight));
+  } else {
+    asm volatile("tdpfp16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kLeft), "i"(kRight));
+  }
 #endif
 }
 

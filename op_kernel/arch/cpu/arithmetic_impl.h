@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two ways to multiply that the products are written in terms of. Both sum in float32; a lane
 // of an operand holds kElementsPerLane numbers, which are consecutive elements in a score and
-// consecutive keys in an output. Part of tile_kernels_impl.h.
+// consecutive keys in an output. Weights are multiplied by kWeightScale. Part of
+// tile_kernels_impl.h.
 #pragma once
 
 #include "op_kernel/arch/cpu/tile_kernels.h"
@@ -20,6 +21,7 @@ inline VecPair WidenPair(const uint16_t* from) {
 template <ElementType kType>
 struct WidenedArithmetic {
   static constexpr int kElementsPerLane = 1;
+  static constexpr float kWeightScale = 1;
 
   static Vec MultiplyAdd(Vec a, Vec b, Vec sum) { return Fma(a, b, sum); }
 
@@ -56,25 +58,35 @@ struct WidenedArithmetic {
   }
 };
 
-#if defined(SFMLA_HAS_PAIR_PRODUCTS)
-// bfloat16 as it is, two numbers a lane.
-struct PairArithmetic {
+// How pairs of bfloat16 are made, and what weights are multiplied by.
+struct Bfloat16Number {
+  static constexpr ElementType kType = ElementType::kBfloat16;
+  static constexpr float kWeightScale = 1;
+
+  static Vec Narrow(Vec low, Vec high) { return NarrowToPairs(low, high); }
+  static VecPair PairElements(Vec low, Vec high) {
+    return SFMLA_ISA_NAMESPACE::PairElements(low, high);
+  }
+};
+
+// The forms of operands that are multiplied as they are, two numbers a lane.
+template <typename Number>
+struct PairForms {
+  static constexpr ElementType kType = Number::kType;
   static constexpr int kElementsPerLane = 2;
+  static constexpr float kWeightScale = Number::kWeightScale;
 
-  static Vec MultiplyAdd(Vec a, Vec b, Vec sum) { return AddPairProducts(a, b, sum); }
-
-  // Rounded half to even, in pairs (steps, padded_heads) in their own place.
+  // Scaled, then rounded half to even, in pairs (steps, padded_heads) in their own place.
   static void PrepareWeights(float* scores, int keys, int padded_heads) {
     for (int key = 0; key < keys; key += 2) {
       const float* low = scores + key * padded_heads;
       float* pairs = scores + key / 2 * padded_heads;
       for (int head = 0; head < padded_heads; head += kLanes) {
         const Vec high = key + 1 < keys ? Load(low + padded_heads + head) : Vec{};
-        Store(pairs + head, NarrowToPairs(Load(low + head), high));
+        Store(pairs + head, Number::Narrow(Load(low + head) * kWeightScale, high * kWeightScale));
       }
     }
   }
-  static Vec BroadcastWeight(const float* pair) { return BroadcastBits(pair); }
 
   using Elements = Vec;
   static constexpr int kVectors = 1;
@@ -91,15 +103,21 @@ struct PairArithmetic {
   static void StoreRow(const uint16_t* from, int width, float* row) {
     memcpy(row, from, static_cast<size_t>(width) * sizeof(uint16_t));
   }
-  static Vec AddElements(const Elements& a, const Elements& b, Vec sum) {
-    return AddPairProducts(a, b, sum);
-  }
 
   // A key without a partner has zeros for one.
   static VecPair LoadValues(const uint16_t* const* rows, int step, int keys, int column) {
     const int key = 2 * step;
-    return PairElements(LoadElements(rows[key] + column),
-                        key + 1 < keys ? LoadElements(rows[key + 1] + column) : Vec{});
+    return Number::PairElements(LoadElements(rows[key] + column),
+                                key + 1 < keys ? LoadElements(rows[key + 1] + column) : Vec{});
+  }
+};
+
+#if defined(SFMLA_HAS_PAIR_PRODUCTS)
+struct PairArithmetic : PairForms<Bfloat16Number> {
+  static Vec MultiplyAdd(Vec a, Vec b, Vec sum) { return AddPairProducts(a, b, sum); }
+  static Vec BroadcastWeight(const float* pair) { return BroadcastBits(pair); }
+  static Vec AddElements(const Elements& a, const Elements& b, Vec sum) {
+    return AddPairProducts(a, b, sum);
   }
 };
 #endif

@@ -203,7 +203,7 @@ void RowAttention::Finish(const PartialResult& total, const float* sinks, uint16
     const float max = sink > total.max[head] ? sink : total.max[head];
     const float keep = sink_takes_all ? 0.0f : std::exp(total.max[head] - max);
     const float sum = sink_takes_all ? 1.0f : total.sum[head] * keep + std::exp(sink - max);
-    factor[head] = keep / sum;
+    factor[head] = keep / (sum * products_.out_scale);
     if (statistics.lse != nullptr) statistics.lse[head] = max + std::log(sum);
     if (statistics.max != nullptr) {
       statistics.max[head] = max;

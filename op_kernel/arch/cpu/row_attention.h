@@ -14,8 +14,8 @@
 
 namespace sfmla {
 
-// Running softmax of a chunk, or of several merged ones: `out` is not yet divided by `sum`, and its
-// elements lie as in tile_kernels.h.
+// Running softmax of a chunk, or of several merged ones: `out` is not yet divided by `sum` and by
+// the products' out_scale, and its elements lie as in tile_kernels.h.
 struct PartialResult {
   float* max;  // (padded heads)
   float* sum;  // (padded heads)

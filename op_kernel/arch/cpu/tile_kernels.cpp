@@ -30,6 +30,9 @@ extern const TileKernels kTileKernels_avx512bf16;
 #if defined(SFMLA_HAVE_AMX_KERNELS)
 extern const TileKernels kTileKernels_amxbf16;
 #endif
+#if defined(SFMLA_HAVE_AMX_FP16_KERNELS)
+extern const TileKernels kTileKernels_amxfp16;
+#endif
 #if defined(SFMLA_HAVE_ARM_KERNELS)
 extern const TileKernels kTileKernels_neon;
 extern const TileKernels kTileKernels_neonbf16;
@@ -57,6 +60,7 @@ bool HasAvx512Bf16() { return HasAvx512() && __builtin_cpu_supports("avx512bf16"
 
 #if defined(SFMLA_HAVE_AMX_KERNELS)
 #if defined(SFMLA_AMX_IN_SOFTWARE)
+bool HasAmxFp16() { return true; }
 bool MayUseAmx() { return HasAvx512Bf16(); }
 #else
 bool HasAmx() {
@@ -64,6 +68,11 @@ bool HasAmx() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
          (edx & kBf16AndTile) == kBf16AndTile;
+}
+
+bool HasAmxFp16() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & 1U << 21) != 0;
 }
 
 // Whether the system saves the registers of AMX when it switches threads.
@@ -123,6 +132,9 @@ struct Candidate {
 constexpr Candidate kCandidates[] = {
 #if defined(SFMLA_HAVE_X86_KERNELS)
     {&kTileKernels_avx512bf16, HasAvx512Bf16},
+#endif
+#if defined(SFMLA_HAVE_AMX_FP16_KERNELS)
+    {&kTileKernels_amxfp16, [] { return HasAmxFp16() && MayUseAmx(); }},
 #endif
 #if defined(SFMLA_HAVE_AMX_KERNELS)
     {&kTileKernels_amxbf16, MayUseAmx},

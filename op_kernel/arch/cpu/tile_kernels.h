@@ -2,12 +2,13 @@
 // The inner products of attention on one tile of keys: one table of functions per instruction set.
 //
 //   scores  (keys, padded_heads) scores, then probabilities, of one tile
-//   out     (kHeadDim / kOutColumns, heads, kOutColumns)  running sum of probability x value
+//   out     (kHeadDim / kOutColumns, heads, kOutColumns)  running sum of probability x value, times
+//           the out_scale of the products
 //
-// Everything is float32, with one exception: instruction sets that multiply bfloat16 take such
-// inputs as they are and round probabilities to it (rounds_weights). The forms that queries and
-// keys are brought into, and the order of elements in `out`, are the kernels' own affair (see
-// vector.h); no result depends on them.
+// Everything is float32, with one exception: instruction sets that multiply 16-bit numbers take
+// such inputs as they are and round probabilities to their type (rounds_weights). The forms that
+// queries and keys are brought into, and the order of elements in `out`, are the kernels' own
+// affair (see vector.h); no result depends on them.
 //
 // `padded_heads` is PadHeads(heads); the padding lanes of `scores` hold the scores of a query of
 // zeros, which nothing reads but their own lanes. Summation order is fixed by the instruction set,
@@ -133,8 +134,11 @@ struct TileProducts {
   // scores[k][h] = sum over d of query[h][d] * key[k][d], latent part first
   void (*score)(const ScoreCall& call);
 
-  // out[h] = (first ? 0 : out[h] * rescale[h]) + sum over k of scores[k][h] * value[k]
+  // out[h] = (first ? 0 : out[h] * rescale[h]) + sum over k of out_scale * scores[k][h] * value[k]
   void (*accumulate)(const AccumulateCall& call);
+
+  bool rounds_weights;  // accumulate rounds scaled probabilities to the type of the values
+  float out_scale;      // a power of two
 };
 
 // Few heads have products of their own, because there preparing a tile costs more than it saves.
@@ -142,7 +146,6 @@ struct TypeProducts {
   int few_heads;  // up to so many, at most kMostFewHeads
   TileProducts few;
   TileProducts many;
-  bool rounds_weights;  // accumulate rounds probabilities to the type of the values
 
   constexpr const TileProducts& For(int heads) const { return heads <= few_heads ? few : many; }
 };

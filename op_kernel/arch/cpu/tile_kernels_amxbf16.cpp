@@ -5,6 +5,6 @@
 namespace sfmla {
 
 extern const TileKernels kTileKernels_amxbf16 =
-    SFMLA_ISA_NAMESPACE::MakeTable("amxbf16", SFMLA_ISA_NAMESPACE::MakeAmxProducts());
+    SFMLA_ISA_NAMESPACE::MakeTable("amxbf16", SFMLA_ISA_NAMESPACE::MakeAmxBfloat16());
 
 }  // namespace sfmla

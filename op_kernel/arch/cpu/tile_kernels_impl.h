@@ -92,14 +92,16 @@ static_assert(kFewHeads <= kMostFewHeads);
 
 template <typename Arithmetic>
 constexpr TypeProducts MakeProducts() {
+  constexpr bool kRoundsWeights = Arithmetic::kElementsPerLane == 2;
+  constexpr float kOutScale = Arithmetic::kWeightScale;
   return {kFewHeads,
           {kRowTileKeys, PrepareQueryRows<Arithmetic>, ScoreRows<Arithmetic>,
-           AccumulateRows<Arithmetic>},
+           AccumulateRows<Arithmetic>, kRoundsWeights, kOutScale},
           {PanelShape<Arithmetic>::kTileKeys, PrepareQueryPanels<Arithmetic>,
-           ScorePanels<Arithmetic>, AccumulatePanels<Arithmetic>},
-          Arithmetic::kElementsPerLane == 2};
+           ScorePanels<Arithmetic>, AccumulatePanels<Arithmetic>, kRoundsWeights, kOutScale}};
 }
 
+using Float16Arithmetic = WidenedArithmetic<ElementType::kFloat16>;
 #if defined(SFMLA_HAS_PAIR_PRODUCTS)
 using Bfloat16Arithmetic = PairArithmetic;
 #else
@@ -107,8 +109,8 @@ using Bfloat16Arithmetic = WidenedArithmetic<ElementType::kBfloat16>;
 #endif
 
 constexpr TileKernels MakeTable(const char* name,
-                                const TypeProducts& bfloat16 = MakeProducts<Bfloat16Arithmetic>()) {
-  constexpr TypeProducts float16 = MakeProducts<WidenedArithmetic<ElementType::kFloat16>>();
+                                const TypeProducts& bfloat16 = MakeProducts<Bfloat16Arithmetic>(),
+                                const TypeProducts& float16 = MakeProducts<Float16Arithmetic>()) {
   return {name, kLanes, float16, bfloat16, Softmax, Merge, StoreResult, Peak};
 }
 

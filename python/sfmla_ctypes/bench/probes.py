@@ -18,7 +18,7 @@ double SfmlaFmaPeak(void);
 double SfmlaReadRate(void);
 const char *SfmlaInstructionSet(void);
 const char *SfmlaKernelsRefusal(void);
-int SfmlaRoundsBfloat16Weights(void);
+int SfmlaRoundsWeights(const char *dtype);
 """
 
 
@@ -45,8 +45,9 @@ def instruction_set() -> str:
 
 
 def rounds_weights(dtype: str) -> bool:
-    """Whether the kernels round weights to the type of the values, ``dtype``, before using them."""
-    return dtype == "bfloat16" and bool(_open()[1].SfmlaRoundsBfloat16Weights())
+    """Whether the kernels, at least with many heads, round weights to the type of the values,
+    ``dtype``, before using them."""
+    return bool(_open()[1].SfmlaRoundsWeights(dtype.encode()))
 
 
 def _check_kernels() -> None:

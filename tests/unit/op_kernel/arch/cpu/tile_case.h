@@ -36,11 +36,10 @@ inline double WidenExactly(ElementType type, uint16_t value) {
   return value & 0x8000 ? -magnitude : magnitude;
 }
 
-// What float32 `weight` is as a bfloat16, half to even.
-inline double RoundToBfloat16(float weight) {
-  const int exponent = std::ilogb(weight);
-  return weight == 0 ? 0
-                     : std::ldexp(std::nearbyint(std::ldexp(weight, 7 - exponent)), exponent - 7);
+// What `weight` is as a normal number of 16 bits, half to even.
+inline double RoundTo(ElementType type, float weight) {
+  const int unit = std::ilogb(weight) - (type == ElementType::kBfloat16 ? 7 : 10);
+  return std::ldexp(std::nearbyint(std::ldexp(weight, -unit)), unit);
 }
 
 inline const TileProducts& ProductsOf(const TileKernels& kernels, ElementType type, bool few) {
@@ -130,10 +129,12 @@ struct Tile {
     return std::abs(ScoreAt(key, head) - exact) / size;
   }
 
-  // The elements of a head in `out`, in an order that is the kernels' own affair.
+  // The elements of a head in `out`, unscaled, in an order that is the kernels' own affair.
   std::vector<float> OutRow(int head) const {
     std::vector<float> row;
-    for (int d = 0; d < kHeadDim; ++d) row.push_back(out[Size(OutOffset(heads.heads, head, d))]);
+    for (int d = 0; d < kHeadDim; ++d) {
+      row.push_back(out[Size(OutOffset(heads.heads, head, d))] / products.out_scale);
+    }
     return row;
   }
 
@@ -171,9 +172,9 @@ struct Tile {
 
   // `out`, in the order of elements that results have.
   std::vector<uint16_t> Stored() const {
-    const std::vector<float> one(Size(heads.heads), 1.0f);
+    const std::vector<float> factor(Size(heads.heads), 1 / products.out_scale);
     std::vector<uint16_t> stored(out.size());
-    kernels.store(type, out.data(), one.data(), heads.heads, stored.data());
+    kernels.store(type, out.data(), factor.data(), heads.heads, stored.data());
     return stored;
   }
 

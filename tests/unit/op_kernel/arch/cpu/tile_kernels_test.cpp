@@ -41,13 +41,12 @@ TEST_CASE("tile kernels: the best is picked unless one is named") {
 }
 
 // Patterns that a product of bfloat16 pairs may take for 0.
-bool MayVanish(const TypeProducts& products, uint16_t pattern) {
-  return products.rounds_weights && (pattern & 0x7F80) == 0;
+bool MayVanish(const Tile& t, uint16_t pattern) {
+  return t.type == ElementType::kBfloat16 && t.products.rounds_weights && (pattern & 0x7F80) == 0;
 }
 
 TEST_CASE("tile kernels: every 16-bit pattern, times 1, is itself in float32 and as stored") {
   ForAllProducts([](const TileKernels& kernels, ElementType type, bool few) {
-    const TypeProducts& products = kernels.Products(type);
     int wrong = 0;
     for (int base = 0; base < 65536; base += static_cast<int>(kHeadDim)) {
       Tile t(kernels, type, few, 1, 1);
@@ -58,11 +57,12 @@ TEST_CASE("tile kernels: every 16-bit pattern, times 1, is itself in float32 and
       t.AccumulateScores(true);
       const std::vector<uint16_t> back = t.Stored();
       // In which order elements of `out` stand is the kernels' own affair.
-      std::vector<double> exact, found(t.out.begin(), t.out.end());
+      const std::vector<float> row = t.OutRow(0);
+      std::vector<double> exact, found(row.begin(), row.end());
       for (size_t i = 0; i < kHeadDim; ++i) {
         const uint16_t pattern = t.latent.kv[i];
         const double value = WidenExactly(type, pattern);
-        const bool vanished = MayVanish(products, pattern) && (back[i] & 0x7FFF) == 0;
+        const bool vanished = MayVanish(t, pattern) && (back[i] & 0x7FFF) == 0;
         exact.push_back(vanished ? 0 : value);
         if (std::isnan(value)) {
           wrong += !std::isnan(WidenExactly(type, back[i]));
@@ -173,7 +173,7 @@ TEST_CASE("tile kernels: exp is within 2 units in the last place, 0 far below, N
 // The largest error of `out` after two calls, relative to the sum of magnitudes. Both had the same
 // weights, and the second rescaled what the first left.
 double AccumulateError(const Tile& t) {
-  const bool rounds = t.kernels.Products(t.type).rounds_weights;
+  const bool rounds = t.products.rounds_weights;
   double worst = 0;
   // Elements are found by value, as their order is not known: each row sorts alike.
   for (int h = 0; h < t.heads.heads; ++h) {
@@ -181,7 +181,7 @@ double AccumulateError(const Tile& t) {
     for (int d = 0; d < kHeadDim; ++d) {
       for (int k = 0; k < t.keys; ++k) {
         const float weight = Tile::Weight(k, h);
-        const double term = (rounds ? RoundToBfloat16(weight) : weight) *
+        const double term = (rounds ? RoundTo(t.type, weight) : weight) *
                             WidenExactly(t.type, t.latent.rows[Tile::Size(k)][d]);
         exact[Tile::Size(d)] += term;
         size[Tile::Size(d)] += std::abs(term);
@@ -216,6 +216,23 @@ TEST_CASE("tile kernels: accumulate starts anew, then rescales what was there") 
         t.Accumulate(false, {t.latent.rows.data(), t.rope.rows.data(), nullptr, keys / 2});
         CHECK(AccumulateError(t) < kSumTolerance);
       }
+    }
+  });
+}
+
+TEST_CASE("tile kernels: weights far below those that float16 can hold are not lost") {
+  ForAllProducts([](const TileKernels& kernels, ElementType type, bool few) {
+    const int keys = ProductsOf(kernels, type, few).tile_keys;
+    for (const float weight : {0x1p-26f, 0x1.8p-38f}) {
+      CAPTURE(weight);
+      Tile t(kernels, type, few, 17, keys);
+      const uint16_t one = type == ElementType::kBfloat16 ? 0x3F80 : 0x3C00;
+      std::fill(t.latent.kv.begin(), t.latent.kv.end(), one);
+      std::fill(t.scores.begin(), t.scores.end(), weight);
+      t.AccumulateScores(true);
+      const std::vector<float> all(kHeadDim, static_cast<float>(keys) * weight);
+      CHECK(t.OutRow(0) == all);
+      CHECK(t.OutRow(16) == all);
     }
   });
 }
