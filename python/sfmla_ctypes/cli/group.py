@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The group of all sub-commands: what it says when standard output takes no more."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from .refusals import REFUSED, Refusal
+
+
+class Commands(click.Group):
+    """A group whose exit code is 2, not 1 as for wrong numbers, when output cannot be printed."""
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """As click's, which ends quietly for a closed pipe."""
+        try:
+            return super().main(*args, **settings)
+        except OSError as error:
+            if _can_print():
+                raise
+            reason = error.strerror
+        # What the streams still hold would fail again when the interpreter ends.
+        _discard(1)
+        try:
+            Refusal(f"standard output: cannot be written, {reason}").show()
+        except OSError:
+            _discard(2)
+        sys.exit(REFUSED)
+
+
+def _can_print() -> bool:
+    with suppress(OSError):
+        click.echo()
+        return True
+    return False
+
+
+def _discard(descriptor: int) -> None:
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, descriptor)
+    os.close(nothing)
