@@ -16,6 +16,7 @@ from ..cases import CaseError
 from ..operators import OPERATORS, Operator, Planner
 from ..plots import check_can_plot, save_schedule
 from ..schedule import CUBE_RECORDS, Cursor, Schedule
+from .files import OUTPUT_FILE, refuse_same_file, writing
 from .options import FILE, attribute_options, load_with_overrides, operator_option
 from .output import json_option, print_json, print_table
 from .refusals import as_refusals
@@ -23,7 +24,9 @@ from .refusals import as_refusals
 
 @click.command()
 @click.argument("case_file", metavar="CASE", type=FILE)
-@click.option("--plot", type=FILE, help="Save a bar chart of the costs in this picture file.")
+@click.option(
+    "--plot", type=OUTPUT_FILE, help="Save a bar chart of the costs in this picture file."
+)
 @click.option("--cores", type=click.IntRange(1, CUBE_RECORDS), help="Plan for so many cube cores.")
 @operator_option
 @attribute_options
@@ -44,6 +47,7 @@ def plan(
     rows: one row with an index list, else 256 pairs of row and head. An array named metadata in
     CASE is decoded as it is.
     """
+    refuse_same_file({"CASE": case_file, "--plot": plot})
     with as_refusals():
         if plot is not None:
             check_can_plot(plot)
@@ -52,15 +56,15 @@ def plan(
         with _core_limit(cores):
             arguments = chosen.with_metadata(arguments)
         schedule = planner.decode(arguments["metadata"], chosen.call(**arguments))
-        if plot is not None:
-            save_schedule(schedule, case_file.name, plot)
     if as_json:
         print_json(_as_json(schedule))
-        return
-    _print_cores(case_file.name, schedule)
-    _print_reductions(schedule)
+    else:
+        _print_cores(case_file.name, schedule)
+        _print_reductions(schedule)
     if plot is not None:
-        click.echo(f"wrote {plot}")
+        with writing("--plot"):
+            save_schedule(schedule, case_file.name, plot)
+        click.echo(f"wrote {plot}", err=as_json)
 
 
 def _planner(operator: Operator) -> Planner:
