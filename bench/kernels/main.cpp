@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "clock.h"
@@ -15,6 +16,12 @@
 namespace sfmla::bench {
 namespace {
 
+constexpr char kUsage[] =
+    "usage: sfmla_kernel_bench [heads [keys]]\n"
+    "  heads  of the query row [64]\n"
+    "  keys   that it attends to [640]\n"
+    "Prints, for every instruction set that runs here, what part of the float32 peak a row\n"
+    "reaches and where its time goes.\n";
 constexpr int kRounds = 50;
 constexpr int64_t kPeakSteps = 1 << 14;
 
@@ -155,6 +162,13 @@ int Positive(const char* name, const char* text) {
 
 int main(int count, char** arguments) {
   using namespace sfmla;
+  for (int index = 1; index < count; ++index) {
+    const std::string_view word = arguments[index];
+    if (word == "-h" || word == "--help") {
+      std::printf("%s", bench::kUsage);
+      return 0;
+    }
+  }
   const int heads = count > 1 ? bench::Positive("heads", arguments[1]) : 64;
   const int keys = count > 2 ? bench::Positive("keys", arguments[2]) : 640;
   std::printf("%d heads, %d keys; of the float32 peak, then shares in %%\n\n", heads, keys);

@@ -11,7 +11,7 @@ from ._capture import Capture, Footprint
 from ._context import ensure_context, refuse_inherited, this_thread
 from ._errors import check, error_of, take_report
 from ._library import ffi, lib
-from ._stream import Stream
+from ._stream import Stream, chosen_stream
 from ._task import Task
 from ._two_phase import c_string
 
@@ -92,7 +92,7 @@ class Graph:
         device; (207000): the stream is captured.
         """
         recording = self._require_recording()
-        stream = stream or Stream.current()
+        stream = chosen_stream(stream)
         task = Task((recording,))
 
         def launch() -> None:

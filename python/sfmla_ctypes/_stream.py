@@ -55,7 +55,7 @@ class Event:
 
     def record(self, stream: "Stream | None" = None) -> None:
         """Moves the event to the present end of the stream."""
-        target = stream or Stream.current()
+        target = chosen_stream(stream)
         capture = capture_of(target.state)
         if capture is not None:
             capture.require_own_thread()
@@ -170,7 +170,7 @@ class Stream:
     def wait(self, other: "Stream") -> None:
         """Lets work queued from now on start after the present work of `other`. No host wait."""
         event = Event()
-        event.record(other)
+        event.record(chosen_stream(other, "other"))
         self.wait_event(event)
 
     def wait_event(self, event: Event) -> None:
@@ -296,6 +296,15 @@ class Stream:
         this_thread.entered.pop()
         if not self._is_inherited and capture_of(self._state) is None:
             self.synchronize()
+
+
+def chosen_stream(stream: Stream | None, name: str = "stream") -> Stream:
+    """The stream that the argument `name` names, Stream.current() for None, else TypeError."""
+    if stream is None:
+        return Stream.current()
+    if not isinstance(stream, Stream):
+        raise TypeError(f"{name}: {stream!r}, must be a Stream or None")
+    return stream
 
 
 def _do_nothing() -> None:

@@ -13,7 +13,7 @@ from ._device_array import DeviceArray, DeviceMemory
 from ._errors import check, refuse, take_report
 from ._host_memory import host_memory
 from ._library import ffi, lib
-from ._stream import Stream
+from ._stream import Stream, chosen_stream
 from ._task import Task
 
 
@@ -66,7 +66,7 @@ def run(
     failed task is raised here; AclParamError (161002) while the stream is captured.
     """
     ensure_context()
-    stream = stream or Stream.current()
+    stream = chosen_stream(stream)
     call = _Call(api, inputs, attributes, outputs, stream)
     if not call.host_arrays:
         call.submit()

@@ -66,6 +66,7 @@ class Operator:
     statistic_shape: Callable[[tuple[int, ...], bool], tuple[int, ...]]
     flop_per_key_and_head: int
     bytes_per_key: int
+    has_emulated_kernel: bool  # for the device ascend910b
 
     @property
     def attribute_types(self) -> dict[str, type]:
@@ -196,6 +197,7 @@ _FLASH_MLA = Operator(
     statistic_shape=_kv_head_first,
     flop_per_key_and_head=4 * HEAD_DIM,  # multiply and add, for score and for weighted sum
     bytes_per_key=HEAD_DIM * BYTES_PER_ELEMENT,
+    has_emulated_kernel=True,
 )
 _SHARED_KV = replace(
     _FLASH_MLA,
@@ -209,6 +211,7 @@ _SHARED_KV = replace(
     call=reference.SharedKvCall,
     reference=reference.sparse_attn_sharedkv,
     statistic_shape=_as_query,
+    has_emulated_kernel=False,
 )
 _FLASH_ATTENTION = Operator(
     name=FLASH_ATTENTION,
@@ -227,6 +230,7 @@ _FLASH_ATTENTION = Operator(
     statistic_shape=_kv_head_first,
     flop_per_key_and_head=2 * (HEAD_DIM + ROPE_DIM + HEAD_DIM),
     bytes_per_key=(HEAD_DIM + ROPE_DIM) * BYTES_PER_ELEMENT,
+    has_emulated_kernel=False,
 )
 OPERATORS: Mapping[str, Operator] = {
     operator.name: operator for operator in (_FLASH_MLA, _SHARED_KV, _FLASH_ATTENTION)

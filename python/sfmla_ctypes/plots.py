@@ -98,7 +98,7 @@ def save_schedule(schedule: Schedule, title: str, path: Path) -> None:
     if cores:
         mean = schedule.cost / len(cores)
         panel.axhline(mean, color=COLORS[COMPRESSED], label=f"mean {mean:.0f}")
-        panel.legend(loc="lower right")
+        figure.legend(loc="outside upper right", frameon=False)
     panel.set(xlabel="core", ylabel="cost")
     panel.locator_params(axis="x", integer=True)
     panel.set_title(f"{title}: balance {schedule.balance:.1%}", loc="left", fontsize=10)
@@ -118,7 +118,11 @@ def save_trace(trace: Mapping[str, Any], title: str, path: Path) -> None:
         drawn = [(begin, end - begin) for begin, end in _joined(times, end // TRACE_RESOLUTION)]
         panel.broken_barh(drawn, (place - 0.4, 0.8), color=WORK_COLORS[PIPES[pipe]])
     panel.set_yticks(range(len(tracks)), [" ".join(track) for track in tracks])
-    panel.set(xlabel="program time (ticks)", xlim=(0, end), ylim=(len(tracks) - 0.4, -0.6))
+    panel.set(
+        xlabel="program time (ticks), not hardware time",
+        xlim=(0, end),
+        ylim=(len(tracks) - 0.4, -0.6),
+    )
     panel.set_title(title, loc="left", fontsize=10)
     handles = [_patch(color) for color in WORK_COLORS.values()]
     figure.legend(handles, WORK_COLORS, loc="outside lower center", ncols=5, frameon=False)

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,9 +19,11 @@ from click.testing import CliRunner, Result
 from reference.compare import assert_output_close, rounded_weights
 from sfmla_ctypes import toolkit_path
 from sfmla_ctypes.bench.probes import instruction_set
-from sfmla_ctypes.case_files import load_case, save_arrays
+from sfmla_ctypes.case_files import ATTRIBUTE_TYPES, load_case, save_arrays
 from sfmla_ctypes.cases import CaseSpec
 from sfmla_ctypes.cli import main
+from sfmla_ctypes.cli.info import SETTINGS
+from sfmla_ctypes.cli.output import print_table
 from sfmla_ctypes.judge import judge_attn_out, judge_softmax_lse
 from sfmla_ctypes.operators import OPERATORS
 
@@ -51,6 +54,17 @@ def test_demo_verifies_four_modes_twice(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_demo_says_where_it_writes_its_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo = sys.modules["sfmla_ctypes.cli.demo"]
+    monkeypatch.setattr(demo, "demo_specs", lambda: {"swa prefill": CaseSpec("swa", (2,), (300,))})
+    monkeypatch.chdir(tmp_path)
+    picture = tmp_path / "sfmla_demo.png"
+    assert f"wrote a picture of the attended keys: {picture}" in sfmla("demo").stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_demo_prints_a_table_and_fails_on_a_wrong_number(monkeypatch: pytest.MonkeyPatch) -> None:
     demo = sys.modules["sfmla_ctypes.cli.demo"]
     honest = demo.execute
@@ -64,7 +78,10 @@ def test_demo_prints_a_table_and_fails_on_a_wrong_number(monkeypatch: pytest.Mon
     small = {f"{mode} decode": CaseSpec(mode, (2, 2), (300, 300)) for mode in ("swa", "hca")}
     monkeypatch.setattr(demo, "demo_specs", lambda: small)
     monkeypatch.setattr(demo, "execute", dishonest)
-    table = sfmla("demo", "--no-plot", exit_code=1).stdout.splitlines()
+    done = sfmla("demo", "--no-plot", exit_code=1)
+    steps = [f"{name}: {step}" for name in small for step in ("running", "reference rows")]
+    assert done.stderr.splitlines() == ["building the cases", *steps]  # without a terminal
+    table = done.stdout.splitlines()
     verdicts = [line.split()[-1] for line in table if "rows of" in line]
     assert verdicts == ["ok", "WRONG"]
 
@@ -103,6 +120,29 @@ def test_run_options_override_attributes(case_file: Path) -> None:
     report = json.loads(sfmla("run", case_file, *words, "--reference", "--json").stdout)
     assert report["attended_keys"] == 88 + 89 + 90 + 298 + 299 + 300 + 6 * 20
     assert [verdict["output"] for verdict in report["verdicts"]] == ["attn_out"]
+
+
+@pytest.mark.parametrize("operator", [None, "sparse_attn_sharedkv"])
+def test_run_and_plan_take_names(operator: str | None) -> None:
+    words = ["v4-flash-swa-decode", "--json", *(["--operator", operator] if operator else [])]
+    report = json.loads(sfmla("run", *words, "--ori-win-left", 99).stdout)
+    assert report["operator"] == (operator or "sparse_flash_mla")
+    assert report["attended_keys"] == 4 * 2 * 100
+    assert report["is_emulated"] is False
+    assert json.loads(sfmla("plan", *words).stdout)["cost"] > 0
+    assert "schedule of v4-flash-swa-decode" in sfmla("plan", *words[:1]).stdout
+
+
+def test_an_operator_that_a_name_does_not_have_is_refused() -> None:
+    words = ["run", "v4-flash-swa-decode", "--operator", "sparse_flash_attention"]
+    assert "sparse_flash_attention with mode swa, must be" in sfmla(*words, exit_code=2).stderr
+
+
+@pytest.mark.parametrize("command", ["run", "plan", "sim"])
+@pytest.mark.parametrize("name", ["v4-flash-none-decode", "case.npy", "case"])
+def test_what_is_neither_a_name_nor_a_file_is_refused(command: str, name: str) -> None:
+    allowed = "must be a name that `sfmla case --list` shows or a file that ends in .npz or .safe"
+    assert f"CASE: '{name}' is unknown, {allowed}" in sfmla(command, name, exit_code=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -283,18 +323,68 @@ def test_info_names_the_instruction_set_of_the_kernels() -> None:
     assert json.loads(found.stdout)["instruction_set"] == "generic"
 
 
-def test_a_bad_setting_is_one_sentence() -> None:
+@pytest.mark.parametrize(
+    ("name", "value"), [("SFMLA_NUM_THREADS", "many"), ("SFMLA_ISA", "abacus")]
+)
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_bad_setting_is_one_sentence(name: str, value: str, flags: list[str]) -> None:
     program = "from sfmla_ctypes.cli import main; main()"
     found = subprocess.run(
-        [sys.executable, "-c", program, "info"],
-        env={**os.environ, "SFMLA_NUM_THREADS": "many"},
+        [sys.executable, "-c", program, "info", *flags],
+        env={**os.environ, name: value},
         capture_output=True,
         text=True,
         check=False,
     )
     assert found.returncode == 2
-    assert "SFMLA_NUM_THREADS" in found.stderr
-    assert "Traceback" not in found.stderr
+    assert found.stdout == ""
+    assert found.stderr.startswith(f"Error: environment variable {name}: '{value}', must be ")
+    assert found.stderr.count("\n") == 1
+
+
+def test_info_lists_variables_that_mean_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SFMLA_THREADS", "2")
+    monkeypatch.setenv("SFMLA_OTHER_WORDS", "x")
+    lines = sfmla("info").stdout.splitlines()
+    misspelt = "SFMLA_THREADS: no variable of the library, ignored; did you mean SFMLA_NUM_THREADS?"
+    assert misspelt in lines
+    assert "SFMLA_OTHER_WORDS: no variable of the library, ignored" in lines
+    facts = json.loads(sfmla("info", "--json").stdout)
+    assert {"SFMLA_OTHER_WORDS", "SFMLA_THREADS"} <= set(facts["unknown_settings"])
+    assert not set(facts["unknown_settings"]) & set(facts["settings"])
+
+
+def test_info_knows_the_variables_of_the_library() -> None:
+    """Those that the library's own sentences name, found in its file."""
+    library = (toolkit_path() / "lib64" / "libsfmla.so").read_bytes()
+    assert [name for name in SETTINGS if name.encode() not in library] == []
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_help_shows_attributes_by_operator(command: str) -> None:
+    groups: dict[str, str] = {}
+    for line in sfmla(command, "--help").stdout.splitlines():
+        if line.endswith(":") and not line.startswith(" "):
+            heading = line
+        elif line.startswith("  --"):
+            groups[line.split()[0]] = heading
+    assert groups["--operator"] == "Options:"
+    assert groups["--layout-kv"] == "Attributes of all operators:"
+    assert groups["--cmp-ratio"] == "Attributes of sparse_flash_mla and sparse_attn_sharedkv:"
+    assert groups["--sparse-mode"] == "Attributes of sparse_flash_attention:"
+    options = {f"--{name.replace('_', '-')}" for name in ATTRIBUTE_TYPES}
+    assert {name for name, group in groups.items() if group.startswith("Attributes")} == options
+
+
+def test_a_narrow_terminal_breaks_no_word(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # counts as a terminal
+    monkeypatch.setenv("COLUMNS", "30")
+    columns = ("workload", "threads", "extra MiB", "workspace MiB")
+    print_table("t", columns, [("decode-CSA-128h", "1", "123.45", "67.8")])
+    words = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out).split()
+    assert {*" ".join(columns).split(), "decode-CSA-128h", "123.45", "67.8"} <= set(words)
 
 
 def test_every_command_and_option_has_help() -> None:

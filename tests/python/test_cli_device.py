@@ -46,6 +46,7 @@ def case_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_demo_verifies_three_modes_on_the_emulated_device() -> None:
     lines = json.loads(sfmla("demo", "--device", "ascend910b", "--json", "--no-plot"))
+    assert all(line["is_emulated"] for line in lines)
     names = [(line["mode"], line["phase"]) for line in lines]
     assert names == [(m, p) for p in ("decode", "prefill") for m in ("SWA", "CSA", "HCA")]
     assert all(line["ok"] for line in lines)
@@ -54,7 +55,7 @@ def test_demo_verifies_three_modes_on_the_emulated_device() -> None:
 def test_run_takes_the_device_from_option_or_variable(case_file: Path, tmp_path: Path) -> None:
     outputs = [tmp_path / name for name in ("option.npz", "variable.npz", "cpu.npz")]
     words = ["run", case_file, "--reference", "-o"]
-    sfmla(*words, outputs[0], "--device", "ascend910b")
+    assert "GFLOP/s (of the emulator)" in sfmla(*words, outputs[0], "--device", "ascend910b")
     sfmla(*words, outputs[1], SFMLA_DEVICE="ascend910b")
     sfmla(*words, outputs[2], "--device", "cpu", SFMLA_DEVICE="ascend910b")
     option, variable, cpu = (np.load(path)["attn_out"] for path in outputs)
@@ -205,17 +206,25 @@ def test_sim_shows_faults_and_fails(case_file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["v4-flash-none-decode"], "is unknown, `sfmla case --list` shows the names"),
         (["absent.npz"], "absent.npz: no such file"),
         (["v4-flash-swa-decode", "--heads", "12"], "must be a power of two"),
         (["v4-flash-ori-cmp-sparse-decode"], "given together with cmp_kv, must be used alone"),
-        (["v3.2-sfa-decode", "--no-return-softmax-lse"], "has no kernel of it"),
+        (["v3.2-sfa-decode"], "sparse_flash_attention has no kernel for emulated cores, must be"),
+        (
+            ["v4-flash-swa-decode", "--operator", "sparse_attn_sharedkv"],
+            "sparse_attn_sharedkv has no kernel for emulated cores, must be sparse_flash_mla\n",
+        ),
         (["v4-flash-swa-decode", "--cores", "37"], "37 is not in the range 1<=x<=36"),
         (["v4-flash-swa-decode", "--plot", "trace.txt"], "suffix '.txt', must be one of"),
     ],
 )
 def test_sim_refuses(words: list[str], sentence: str) -> None:
     assert sentence in sfmla("sim", *words, exit_code=2)
+
+
+def test_run_refuses_an_operator_without_an_emulated_kernel() -> None:
+    words = ["run", "v3.2-sfa-decode", "--device", "ascend910b"]
+    assert "sparse_flash_attention has no kernel for emulated" in sfmla(*words, exit_code=2)
 
 
 def test_sim_refuses_sizes_for_a_file(case_file: Path) -> None:

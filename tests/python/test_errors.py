@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Status codes as exceptions."""
 
+import re
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -70,6 +73,21 @@ def test_missing_required_array_is_161001() -> None:
 def test_attribute_that_is_no_integer(value: object) -> None:
     with pytest.raises(TypeError, match=r"cmp_ratio: .*must be an integer"):
         sfmla.sparse_flash_mla(np.zeros((1, 1, 1, 512), np.float16), cmp_ratio=value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", ["x", "", 0])
+def test_a_stream_that_is_none(value: Any) -> None:
+    sentence = re.escape(f"stream: {value!r}, must be a Stream or None")
+    query = np.zeros((1, 1, 1, 512), np.float16)
+    for call in (
+        lambda: sfmla.sparse_flash_mla(query, ori_kv=query, stream=value),
+        lambda: sfmla.sparse_flash_mla_metadata(64, 1, 512, stream=value),
+        lambda: sfmla.Event().record(value),
+    ):
+        with pytest.raises(TypeError, match=sentence):
+            call()
+    with pytest.raises(TypeError, match=re.escape(f"other: {value!r}, must be")):
+        sfmla.Stream().wait(value)
 
 
 def test_attribute_beyond_64_bits() -> None:

@@ -3,6 +3,7 @@
 
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -49,8 +50,15 @@ def test_pictures_are_saved(tmp_path: Path) -> None:
     save_schedule(Schedule((work,), ()), "case", tmp_path / "plan.svg")
     save_schedule(Schedule((), ()), "nothing to do", tmp_path / "empty.png")
     assert (tmp_path / "keys.png").read_bytes().startswith(b"\x89PNG")
-    assert "<svg" in (tmp_path / "plan.svg").read_text()
+    assert_legend_covers_no_bars(tmp_path / "plan.svg")
     assert (tmp_path / "empty.png").stat().st_size > 0
+
+
+def assert_legend_covers_no_bars(drawn: Path) -> None:
+    """It belongs to the figure, which places it beside its panel."""
+    figure = next(group for group in ElementTree.parse(drawn).iter() if group.get("id"))
+    assert figure.get("id") == "figure_1"
+    assert {"axes_1", "legend_1"} <= {part.get("id") for part in figure}
 
 
 def test_what_cannot_be_saved_is_said(tmp_path: Path) -> None:

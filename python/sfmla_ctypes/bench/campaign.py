@@ -17,13 +17,12 @@ from statistics import median
 
 from .client import WorkerProcess
 from .engine_sfmla import NAME
-from .results import Report, Result, Samples, Speedup, Sweep, speedup_of, summarize
+from .results import QUIET_CORES, Report, Result, Samples, Speedup, Sweep, speedup_of, summarize
 from .sweeps import AXES, Axis, summarize_sweep
 from .timing import Round
 from .workloads import WORKLOADS, Shape, Work, Workload
 
 PEERS = ("numpy", "torch")
-QUIET_CORES = 0.15  # more used by others disturbs a wall time
 QUIET_TRIES = 3
 QUIET_SECONDS = 1.0  # no further try after so long
 SETTLE_SECONDS = 0.02  # threads of some peers spin for a while after their work
@@ -161,11 +160,15 @@ class _Crew:
         for number in range(self._plan.rounds):
             progress(f"{key}: round {number + 1} of {self._plan.rounds}")
             for line in lines:
-                line.rounds.append(_quiet_round(line, key, tries))
+                line.rounds.append(_quiet_round(line, key, tries if self._needs_wall(line) else 1))
         for worker in workers:
             worker.drop(key)
         self.peaks += [one.peak for line in lines for one in line.rounds]
         return [line.samples() for line in lines]
+
+    def _needs_wall(self, line: _Line) -> bool:
+        """Whether a wall time counts: of several threads, or of the one they are compared with."""
+        return line.worker.threads > 1 or (line.name == NAME and len(self._plan.threads) > 1)
 
     def _along(self, axis: Axis, worker: WorkerProcess) -> dict[int, Samples]:
         lines = {
@@ -174,7 +177,8 @@ class _Crew:
         }
         for _ in range(self._plan.rounds):
             for value, line in lines.items():
-                line.rounds.append(_quiet_round(line, str(value), QUIET_TRIES))
+                tries = QUIET_TRIES if worker.threads > 1 else 1
+                line.rounds.append(_quiet_round(line, str(value), tries))
         for value, line in lines.items():
             worker.drop(str(value))
             self.peaks += [one.peak for one in line.rounds]
@@ -185,9 +189,8 @@ class _Crew:
     ) -> None:
         for threads, samples in own.items():
             if threads > 1 and 1 in own:
-                ratio = speedup_of(own[1], samples)
                 aim = target if threads == 2 else None
-                self.speedups.append(Speedup(name, threads, busy, ratio, aim))
+                self.speedups.append(speedup_of(name, own[1], samples, busy, aim))
 
 
 @dataclass
@@ -224,10 +227,10 @@ def _load(worker: WorkerProcess, key: str, shape: Shape, dtype: str) -> list[_Li
 
 
 def _quiet_round(line: _Line, key: str, tries: int) -> Round:
-    """A round; with several threads the least disturbed of a few, the first quiet one at once."""
+    """The least disturbed round of a few tries, the first quiet one at once."""
     best: Round | None = None
     started = time.monotonic()
-    for _ in range(1 if line.worker.threads == 1 else tries):
+    for _ in range(tries):
         time.sleep(SETTLE_SECONDS)
         found = line.worker.round(key, line.name)
         if best is None or (found.other_cores or 0.0) < (best.other_cores or 0.0):

@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Any
 
 from .probes import BenchError
-from .results import SCHEMA, Report
+from .results import SCHEMA, Report, Result, is_disturbed
 
 REGRESSION = 0.10  # of the base; smaller changes are noise on a shared machine
 # Types of what is read of a base, and their names in JSON.
@@ -32,12 +32,16 @@ ROW_FIELDS: Fields = {
 
 @dataclass(frozen=True)
 class Change:
-    """One workload with one number of threads; None where the base did not measure it."""
+    """One workload with one number of threads; None where the base did not measure it.
+
+    ``is_disturbed``: others disturbed the wall time of this run or of the base.
+    """
 
     workload: str
     threads: int
     base_fraction: float | None
     fraction: float
+    is_disturbed: bool
 
     @property
     def change(self) -> float | None:
@@ -46,7 +50,8 @@ class Change:
 
     @property
     def is_regression(self) -> bool:
-        return self.change is not None and self.change < -REGRESSION
+        is_slower = self.change is not None and self.change < -REGRESSION
+        return is_slower and not self.is_disturbed
 
 
 def load_base(path: Path) -> dict[str, Any]:
@@ -87,13 +92,16 @@ def check_comparable(base: Mapping[str, Any], instruction_set: str, dtype: str) 
 def compare(base: Mapping[str, Any], report: Report) -> list[Change]:
     """The change of every result of the report. Raises BenchError as ``check_comparable``."""
     check_comparable(base, report.instruction_set, report.dtype)
-    before = {(row["workload"], row["threads"]): row["fraction_of_peak"] for row in base["results"]}
-    return [
-        Change(
-            workload=row.workload,
-            threads=row.threads,
-            base_fraction=before.get((row.workload, row.threads)),
-            fraction=row.fraction_of_peak,
-        )
-        for row in report.results
-    ]
+    before = {(row["workload"], row["threads"]): row for row in base["results"]}
+    return [_change(before.get((row.workload, row.threads)), row) for row in report.results]
+
+
+def _change(before: Mapping[str, Any] | None, now: Result) -> Change:
+    was_disturbed = before is not None and is_disturbed(now.threads, before["other_cores"])
+    return Change(
+        workload=now.workload,
+        threads=now.threads,
+        base_fraction=None if before is None else before["fraction_of_peak"],
+        fraction=now.fraction_of_peak,
+        is_disturbed=was_disturbed or now.is_disturbed,
+    )

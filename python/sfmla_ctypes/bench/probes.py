@@ -28,11 +28,8 @@ class BenchError(RuntimeError):
 
 def fma_peak() -> float:
     """FLOP per second of one core that does nothing but multiply-adds, about now."""
-    peak = float(_open()[1].SfmlaFmaPeak())
-    if peak == 0:
-        ffi, probes = _open()
-        raise BenchError(str(ffi.string(probes.SfmlaKernelsRefusal()).decode()))
-    return peak
+    _check_kernels()
+    return float(_open()[1].SfmlaFmaPeak())
 
 
 def read_rate() -> float:
@@ -41,7 +38,8 @@ def read_rate() -> float:
 
 
 def instruction_set() -> str:
-    """The instruction set of the kernels, a value of SFMLA_ISA; "" when there are none."""
+    """The instruction set of the kernels, a value of SFMLA_ISA. BenchError for a wrong value."""
+    _check_kernels()
     ffi, probes = _open()
     return str(ffi.string(probes.SfmlaInstructionSet()).decode())
 
@@ -49,6 +47,13 @@ def instruction_set() -> str:
 def rounds_weights(dtype: str) -> bool:
     """Whether the kernels round weights to the type of the values, ``dtype``, before using them."""
     return dtype == "bfloat16" and bool(_open()[1].SfmlaRoundsBfloat16Weights())
+
+
+def _check_kernels() -> None:
+    ffi, probes = _open()
+    refusal = str(ffi.string(probes.SfmlaKernelsRefusal()).decode())
+    if refusal:
+        raise BenchError(refusal)
 
 
 @cache

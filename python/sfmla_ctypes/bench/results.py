@@ -17,6 +17,12 @@ from .workloads import Work
 
 SCHEMA = 1
 PRECISE = "-float32"  # ends the names of products that round nothing to 16 bits
+QUIET_CORES = 0.15  # so much or more, used by others, disturbs a wall time
+
+
+def is_disturbed(threads: int, other_cores: float | None) -> bool:
+    """Whether others made a result meaningless: one thread is measured in processor time."""
+    return threads > 1 and other_cores is not None and other_cores >= QUIET_CORES
 
 
 @dataclass(frozen=True)
@@ -47,10 +53,17 @@ class Samples:
         known = [one.other_cores for one in self.rounds if one.other_cores is not None]
         return median(known) if known else None
 
+    @property
+    def is_disturbed(self) -> bool:
+        return is_disturbed(self.threads, self.other_cores())
+
 
 @dataclass(frozen=True)
 class PeerResult:
-    """A peer's candidate; ``ratio`` is how many times faster the library is."""
+    """A peer's candidate; ``ratio`` is how many times faster the library is.
+
+    ``is_disturbed``: others disturbed the wall times of either, so that the ratio means nothing.
+    """
 
     name: str
     seconds: float
@@ -58,6 +71,8 @@ class PeerResult:
     ratio: float
     error: float
     extra_bytes: int | None
+    other_cores: float | None
+    is_disturbed: bool
 
     @property
     def is_precise(self) -> bool:
@@ -67,7 +82,10 @@ class PeerResult:
 
 @dataclass(frozen=True)
 class Result:
-    """One workload with one number of threads. ``peers``: fastest first, empty without."""
+    """One workload with one number of threads. ``peers``: fastest first, empty without.
+
+    ``is_disturbed``: others disturbed the wall time. Such a result is not held against a target.
+    """
 
     workload: str
     threads: int
@@ -83,34 +101,43 @@ class Result:
     workspace_bytes: int | None
     error: float
     other_cores: float | None
+    is_disturbed: bool
     peers: tuple[PeerResult, ...]
     target_ratio: float | None
 
     @property
-    def ratio(self) -> float | None:
-        """Times faster than the best peer."""
-        return self.peers[0].ratio if self.peers else None
+    def best_peer(self) -> PeerResult | None:
+        return self.peers[0] if self.peers else None
 
     @property
-    def precise_ratio(self) -> float | None:
-        """Times faster than the best peer that computes in float32."""
-        return next((peer.ratio for peer in self.peers if peer.is_precise), None)
+    def precise_peer(self) -> PeerResult | None:
+        """The best peer that computes in float32."""
+        return next((peer for peer in self.peers if peer.is_precise), None)
 
 
 @dataclass(frozen=True)
 class Speedup:
-    """Wall time of one thread over that of ``threads``, on the same call in turns."""
+    """Wall time of one thread over that of ``threads``, on the same call in turns.
+
+    ``other_cores``: the rest of the machine beside the more disturbed of the two, busy processes
+    included. ``is_disturbed``: it was more than these.
+    """
 
     workload: str
     threads: int
     busy_processes: int  # others that were started to compete for the cores
     ratio: float
     target: float | None
+    other_cores: float | None
+    is_disturbed: bool
 
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """One point of a sweep; ``time_ratio`` is to the plain point, None where work differs."""
+    """One point of a sweep; ``time_ratio`` is to the plain point, None where work differs.
+
+    ``is_disturbed``: others disturbed its wall time or that of the plain point.
+    """
 
     value: int
     seconds: float
@@ -118,6 +145,7 @@ class SweepPoint:
     fraction_of_peak: float
     time_ratio: float | None
     is_cliff: bool
+    is_disturbed: bool
 
 
 @dataclass(frozen=True)
@@ -176,15 +204,28 @@ def summarize(
         workspace_bytes=own.workspace_bytes,
         error=own.error,
         other_cores=own.other_cores(),
+        is_disturbed=own.is_disturbed,
         peers=tuple(sorted(found, key=lambda peer: -peer.fraction_of_peak)),
         target_ratio=target_ratio,
     )
 
 
-def speedup_of(one: Samples, many: Samples) -> float:
+def speedup_of(
+    workload: str, one: Samples, many: Samples, busy_processes: int, target: float | None
+) -> Speedup:
     """Median ratio of wall times of the same rounds."""
     pairs = zip(one.rounds, many.rounds, strict=True)
-    return median(single.wall_seconds / several.wall_seconds for single, several in pairs)
+    known = [cores for cores in (one.other_cores(), many.other_cores()) if cores is not None]
+    others = max(known) if known else None
+    return Speedup(
+        workload=workload,
+        threads=many.threads,
+        busy_processes=busy_processes,
+        ratio=median(single.wall_seconds / several.wall_seconds for single, several in pairs),
+        target=target,
+        other_cores=others,
+        is_disturbed=others is not None and others - busy_processes >= QUIET_CORES,
+    )
 
 
 def _peer_result(own: Samples, peer: Samples) -> PeerResult:
@@ -197,6 +238,8 @@ def _peer_result(own: Samples, peer: Samples) -> PeerResult:
         ratio=median(ours / theirs for ours, theirs in pairs),
         error=peer.error,
         extra_bytes=peer.extra_bytes,
+        other_cores=peer.other_cores(),
+        is_disturbed=own.is_disturbed or peer.is_disturbed,
     )
 
 

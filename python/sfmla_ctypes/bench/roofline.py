@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..plots import COLORS, COMPRESSED, ORIGINAL, PIXELS_PER_INCH, PlotError, check_can_plot
+from .probes import rounds_weights
 from .results import Report
 
 THREAD_COLORS = (COLORS[ORIGINAL], COLORS[COMPRESSED])
@@ -19,6 +20,8 @@ MARKERS = "os^vD<>pPX*hdH8"
 def save_roofline(report: Report, path: Path) -> None:
     """GFLOP/s against FLOP per byte of distinct KV rows, q and output; one roof per thread count.
 
+    The roof is that of float32 multiply-adds, which products of bfloat16 pairs may pass; how far
+    depends on the processor. Hollow points are wall times that others disturbed.
     Raises PlotError without matplotlib, for an unknown suffix, for a report without results, or
     when the file cannot be written.
     """
@@ -34,7 +37,7 @@ def save_roofline(report: Report, path: Path) -> None:
     for marker, workload in _markers(report).items():
         panel.scatter([], [], color="#888888", marker=marker, label=workload)
     panel.set(xscale="log", yscale="log", xlabel="FLOP per byte", ylabel="GFLOP/s")
-    panel.set_title(f"{report.dtype}, {report.instruction_set}", loc="left", fontsize=10)
+    panel.set_title(_title(report), loc="left", fontsize=10)
     figure.legend(loc="outside right upper", frameon=False)
     try:
         figure.savefig(path)
@@ -46,6 +49,15 @@ def roof(report: Report, threads: int, intensities: NDArray[Any]) -> NDArray[Any
     """GFLOP/s that ``threads`` cores allow at so many FLOP per byte."""
     by_memory = report.read_gigabytes_per_second * intensities
     return threads * np.minimum(by_memory, report.peak_gflop_per_second)
+
+
+def _title(report: Report) -> str:
+    title = f"{report.dtype}, {report.instruction_set}; roofs: float32 FMA peak, memory"
+    if rounds_weights(report.dtype):
+        title += "; products of bfloat16 pairs may pass the peak"
+    if any(row.is_disturbed for row in report.results):
+        title += "\nhollow: others disturbed the wall time"
+    return title
 
 
 def _markers(report: Report) -> dict[str, str]:
@@ -64,4 +76,5 @@ def _draw(panel: Any, report: Report, threads: int, color: str) -> None:
         row = rows.get(workload)
         if row is not None:
             place = row.flop / row.moved_bytes, row.gflop_per_second
-            panel.scatter(*place, color=color, marker=marker)
+            fill = "none" if row.is_disturbed else color
+            panel.scatter(*place, edgecolors=color, facecolors=fill, marker=marker)

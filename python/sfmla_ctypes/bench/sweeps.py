@@ -61,10 +61,14 @@ AXES: Sequence[Axis] = (
 
 
 def summarize_sweep(axis: Axis, samples: Mapping[int, Samples]) -> Sweep:
-    """The points of an axis from rounds that went over all of them in turns."""
-    values = list(axis.values)
+    """The points of an axis from rounds that went over all of them in turns.
+
+    A point whose time, or that of a neighbour, others disturbed is no cliff.
+    """
+    values, plain = list(axis.values), axis.plain
     fractions = [median(samples[value].fractions()) for value in values]
     seconds = [samples[value].seconds() for value in values]
+    disturbed = [samples[value].is_disturbed for value in values]
     cliffs = find_cliffs(fractions, seconds)
     points = [
         SweepPoint(
@@ -73,7 +77,8 @@ def summarize_sweep(axis: Axis, samples: Mapping[int, Samples]) -> Sweep:
             gflop_per_second=samples[value].work.flop / seconds[index] / 1e9,
             fraction_of_peak=fractions[index],
             time_ratio=_time_ratio(axis, samples, value),
-            is_cliff=cliffs[index],
+            is_cliff=cliffs[index] and not any(disturbed[max(0, index - 1) : index + 2]),
+            is_disturbed=disturbed[index] or (plain is not None and samples[plain].is_disturbed),
         )
         for index, value in enumerate(values)
     ]

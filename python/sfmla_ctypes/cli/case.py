@@ -11,10 +11,10 @@ import numpy as np
 
 from ..case_arrays import Arguments
 from ..case_files import check_suffix, save_arrays
-from ..cases import CaseSpec, build_case, case_names, named_case
+from ..cases import CaseSpec, case_names, named_case
 from .files import OUTPUT_FILE
-from .options import changed_spec, spec_options
-from .output import json_option, print_json, print_table, waiting
+from .options import build_named, changed_spec, spec_options
+from .output import json_option, print_json, print_table
 from .refusals import as_refusals
 
 
@@ -40,10 +40,8 @@ def case(
         raise click.UsageError("give a case NAME and -o FILE, or --list")
     with as_refusals():
         check_suffix(output)
-        spec = changed_spec(named_case(name), changes)
-        with waiting(f"building {name}"):
-            arguments = build_case(spec)
-            save_arrays(output, arguments)
+        arguments = build_named(name, changed_spec(named_case(name), changes))
+        save_arrays(output, arguments)
     _print_summary(output, arguments, as_json)
 
 

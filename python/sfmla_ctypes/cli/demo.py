@@ -22,7 +22,7 @@ from ..reference import Call
 from .device import device_option, is_emulated
 from .execute import compare, execute, keys_per_row
 from .files import OUTPUT_FILE, writing
-from .output import json_option, milliseconds, print_json, print_table
+from .output import json_option, milliseconds, print_json, print_table, waiting
 from .refusals import Refusal, as_refusals
 
 DEFAULT_PICTURE = "sfmla_demo.png"
@@ -63,14 +63,16 @@ def demo(context: click.Context, /, plot: Path | None, no_plot: bool, as_json: b
     """Run SWA, CSA and HCA at DeepSeek-V4-Flash shapes, SFA at V3.2 ones; check all rows and heads.
 
     Each case is planned and computed by the library, with output arrays full of NaN, and compared
-    with a float64 NumPy reference. GFLOP/s counts attended keys only. The emulated device has no
-    kernel of SFA. Exit code 1: a result is wrong.
+    with a float64 NumPy reference. The relative error is the largest difference in a row and head
+    over the largest reference value there. GFLOP/s counts attended keys only. The emulated device
+    has no kernel of SFA, and its times are those of the emulator. Exit code 1: a result is wrong.
     """
     with as_refusals():
         if plot is not None:
             check_can_plot(plot)
         specs = demo_specs()
-        cases = {name: build_case(spec) for name, spec in specs.items()}
+        with waiting("building the cases"):
+            cases = {name: build_case(spec) for name, spec in specs.items()}
         lines = [_run(name, spec, cases[name]) for name, spec in specs.items()]
     if as_json:
         print_json([_as_json(line) for line in lines])
@@ -83,21 +85,22 @@ def demo(context: click.Context, /, plot: Path | None, no_plot: bool, as_json: b
 
 def _draw(cases: Mapping[str, Arguments], plot: Path | None, no_plot: bool) -> str:
     """A line about the picture; one that nobody asked for need not succeed."""
-    if plot is None and no_plot:
-        return "no picture of the attended keys: --no-plot"
-    if plot is None and find_spec("matplotlib") is None:
-        needs = "needs matplotlib, pip install 'sfmla-ctypes[plot]'"
-        return f"no picture of the attended keys: {needs}"
+    path = Path(DEFAULT_PICTURE) if plot is None else plot
     if plot is not None:
         with writing("--plot"):
             _save_picture(cases, plot)
-        return f"wrote {plot}"
-    try:
-        with as_refusals():
-            _save_picture(cases, Path(DEFAULT_PICTURE))
-    except Refusal as refusal:
-        return f"no picture of the attended keys: {refusal.message}"
-    return f"wrote {DEFAULT_PICTURE}"
+    elif no_plot:
+        return "no picture of the attended keys: --no-plot"
+    elif find_spec("matplotlib") is None:
+        needs = "needs matplotlib, pip install 'sfmla-ctypes[plot]'"
+        return f"no picture of the attended keys: {needs}"
+    else:
+        try:
+            with as_refusals():
+                _save_picture(cases, path)
+        except Refusal as refusal:
+            return f"no picture of the attended keys: {refusal.message}"
+    return f"wrote a picture of the attended keys: {path.absolute()}"
 
 
 def demo_specs() -> dict[str, CaseSpec]:
@@ -114,7 +117,8 @@ def demo_specs() -> dict[str, CaseSpec]:
 
 def _run(name: str, spec: CaseSpec, arguments: Arguments) -> Line:
     operator = OPERATORS[spec.function]
-    result = execute(operator, arguments, MAX_REPEATS, BUDGET_SECONDS)
+    with waiting(f"{name}: running"):
+        result = execute(operator, arguments, MAX_REPEATS, BUDGET_SECONDS)
     verdicts = compare(operator, arguments, result, f"{name}: reference rows")
     keys = keys_per_row(operator.call(**arguments))
     mode, phase = name.split()
@@ -135,6 +139,7 @@ def _title(name: str) -> str:
 
 
 def _print_lines(lines: list[Line]) -> None:
+    emulated = is_emulated()
     rows = [
         (
             f"{line.mode} {line.phase}",
@@ -142,21 +147,25 @@ def _print_lines(lines: list[Line]) -> None:
             str(line.spec.heads),
             _span(line.keys),
             milliseconds(line.seconds),
-            f"{line.gflop_per_second:.1f}",
+            f"{line.gflop_per_second:{'.2g' if emulated else '.1f'}}",
             f"{line.verdicts[0].worst_error:.1e}",
             "ok" if line.ok else "WRONG",
         )
         for line in lines
     ]
-    title = "SparseFlashMla, DeepSeek-V4-Flash; SFA: SparseFlashAttention, DeepSeek-V3.2"
+    title = "SparseFlashMla, DeepSeek-V4-Flash"
+    if any(line.mode == "SFA" for line in lines):
+        title += "; SFA: SparseFlashAttention, DeepSeek-V3.2"
+    if emulated:
+        title += "\non emulated Atlas A2 cores: time and GFLOP/s are those of the emulator"
     columns = (
         "mode",
         "shape",
         "heads",
         "keys\nper row",
-        "time",
-        "GFLOP/s",
-        "largest\nerror",
+        "emulated\ntime" if emulated else "time",
+        "emulated\nGFLOP/s" if emulated else "GFLOP/s",
+        "relative\nerror",
         "checked",
     )
     print_table(title, columns, rows)
@@ -177,6 +186,7 @@ def _as_json(line: Line) -> dict[str, Any]:
         "heads": line.spec.heads,
         "dtype": line.spec.dtype,
         "keys_per_row": [int(line.keys.min()), int(line.keys.max())],
+        "is_emulated": is_emulated(),
         "seconds": line.seconds,
         "gflop_per_second": line.gflop_per_second,
         "verdicts": [verdict.as_dict() for verdict in line.verdicts],

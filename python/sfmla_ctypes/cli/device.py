@@ -9,6 +9,8 @@ from collections.abc import Mapping
 import click
 
 from .. import Device
+from ..cases import CaseError
+from ..operators import OPERATORS, Operator
 from .refusals import Refusal, as_refusals
 
 VARIABLE = "SFMLA_DEVICE"
@@ -20,6 +22,18 @@ NAMES: Mapping[str, str] = {"cpu": "HostCPU", EMULATED: "Ascend910B2"}
 def is_emulated() -> bool:
     """Whether calls of this process run on emulated cores."""
     return Device().name == NAMES[EMULATED]
+
+
+def check_has_emulated_kernel(operator: Operator) -> None:
+    """Raise CaseError for an operator that the emulated device does not have.
+
+    The library refuses it too, but only a call that breaks no rule of the product.
+    """
+    if not operator.has_emulated_kernel:
+        allowed = " or ".join(name for name, one in OPERATORS.items() if one.has_emulated_kernel)
+        raise CaseError(
+            f"operator: {operator.name} has no kernel for emulated cores, must be {allowed}"
+        )
 
 
 def product_rules() -> str:

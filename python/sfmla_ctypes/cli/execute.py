@@ -15,7 +15,7 @@ from ..bench.probes import rounds_weights
 from ..judge import Verdict
 from ..operators import Operator
 from ..reference import AnyCall
-from .device import is_emulated
+from .device import check_has_emulated_kernel, is_emulated
 from .output import row_progress
 
 Array = NDArray[Any]
@@ -39,6 +39,8 @@ def execute(
 
     Output arrays hold NaN before the call, so that a value never written shows.
     """
+    if is_emulated():
+        check_has_emulated_kernel(operator)
     planned = operator.with_metadata(arguments)
     outputs = operator.poisoned_outputs(planned)
     seconds: list[float] = []

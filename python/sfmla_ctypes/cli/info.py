@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ SETTINGS = (
     "SFMLA_SIM_CHECKS",
     "SFMLA_SIM_TRACE",
 )
+LIKENESS = 0.8  # from which on a name counts as misspelt: SFMLA_THREADS
 VECTOR_EXTENSION = re.compile(r"(avx|amx|asimd|sve|bf16).*|fma|f16c|sme(\d.*)?")
 
 
@@ -38,7 +40,8 @@ VECTOR_EXTENSION = re.compile(r"(avx|amx|asimd|sve|bf16).*|fma|f16c|sme(\d.*)?")
 def info(prefix: bool, as_json: bool) -> None:
     """Show version, device, whose rules it has, cores, memory and the install prefix.
 
-    The prefix has the shape of a CANN toolkit, for ASCEND_HOME_PATH: include/ and lib64/.
+    Variables SFMLA_* that the library does not know, and so ignores, have a line each. The prefix
+    has the shape of a CANN toolkit, for ASCEND_HOME_PATH: include/ and lib64/.
     """
     if prefix:
         click.echo(toolkit_path())
@@ -47,8 +50,12 @@ def info(prefix: bool, as_json: bool) -> None:
         facts = _facts()
     if as_json:
         print_json(facts)
-    else:
-        print_table("sfmla", ("what", "value"), [(name, _text(facts[name])) for name in facts])
+        return
+    unknown = facts.pop("unknown_settings")
+    print_table("sfmla", ("what", "value"), [(name, _text(facts[name])) for name in facts])
+    for name in unknown:
+        nearest = get_close_matches(name, SETTINGS, 1, LIKENESS)
+        click.echo(f"{name}: no variable of the library, ignored" + _meant(nearest))
 
 
 def _facts() -> dict[str, Any]:
@@ -68,7 +75,16 @@ def _facts() -> dict[str, Any]:
         "memory_free_bytes": memory.free_bytes,
         "prefix": str(toolkit_path()),
         "settings": {name: os.environ[name] for name in SETTINGS if name in os.environ},
+        "unknown_settings": _unknown_settings(),
     }
+
+
+def _unknown_settings() -> list[str]:
+    return sorted(name for name in os.environ if name.startswith("SFMLA_") and name not in SETTINGS)
+
+
+def _meant(nearest: list[str]) -> str:
+    return f"; did you mean {nearest[0]}?" if nearest else ""
 
 
 def _vector_extensions() -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several sub-commands share: attributes of a call, sizes of a named case."""
+"""What several sub-commands share: the argument CASE, attributes of a call, sizes of a case."""
 
 from __future__ import annotations
 
@@ -12,11 +12,21 @@ from typing import Any, TypeVar
 import click
 
 from ..case_arrays import DTYPES, Arguments
-from ..case_files import ATTRIBUTE_TYPES, load_case
+from ..case_files import ATTRIBUTE_TYPES, SUFFIXES, load_case
 from ..case_sizes import array_bytes, requests_of
-from ..cases import LAYOUTS_KV, LAYOUTS_Q, CaseError, CaseSpec, resize
+from ..cases import (
+    LAYOUTS_KV,
+    LAYOUTS_Q,
+    CaseError,
+    CaseSpec,
+    build_case,
+    case_names,
+    named_case,
+    resize,
+)
 from ..cases import OPERATORS as OPERATOR_NAMES
 from ..operators import OPERATORS, Operator, operator_of
+from .output import waiting
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -112,26 +122,77 @@ def _check_memory(spec: CaseSpec, sizes: Mapping[str, Any], changes: Mapping[str
         )
 
 
+class _AttributeOption(click.Option):
+    """An option that overrides the attribute of its name."""
+
+    @property
+    def group(self) -> str:
+        """Heading of the operators that have the attribute."""
+        having = [one.name for one in OPERATORS.values() if self.name in one.attribute_types]
+        names = "all operators" if len(having) == len(OPERATORS) else " and ".join(having)
+        return f"Attributes of {names}"
+
+
+class CommandWithAttributes(click.Command):
+    """Its help shows the options of ``attribute_options`` by operator."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            group = parameter.group if isinstance(parameter, _AttributeOption) else "Options"
+            if record is not None:
+                groups.setdefault(group, []).append(record)
+        for group in sorted(groups, key=lambda name: name != "Options"):  # else as declared
+            with formatter.section(group):
+                formatter.write_dl(groups[group])
+
+
 def attribute_options(command: Command) -> Command:
     """One option per attribute of an operator; None where the user gave none."""
     for name, kind in reversed(list(ATTRIBUTE_TYPES.items())):
-        flag = "--" + name.replace("_", "-")
-        if kind is bool:
-            declaration = f"{flag}/--no-{flag[2:]}"
-            command = click.option(declaration, name, default=None, help=_help(name))(command)
-        else:
-            command = click.option(flag, name, type=kind, help=_help(name))(command)
+        words = name.replace("_", "-")
+        command = click.option(
+            f"--{words}/--no-{words}" if kind is bool else f"--{words}",
+            name,
+            cls=_AttributeOption,
+            type=None if kind is bool else kind,  # of two flags it is implied
+            default=None,
+            help=f"Override the attribute {name}.",
+        )(command)
     return command
 
 
+def named_spec(case_name: str) -> CaseSpec | None:
+    """What CASE names; None where it is a file. Raises CaseError for what is neither."""
+    if case_name in case_names():
+        return named_case(case_name)
+    if Path(case_name).suffix in SUFFIXES:
+        return None
+    raise CaseError(
+        f"CASE: {case_name!r} is unknown, must be a name that `sfmla case --list` shows "
+        f"or a file that ends in {' or '.join(SUFFIXES)}"
+    )
+
+
+def build_named(case_name: str, spec: CaseSpec) -> Arguments:
+    """The arguments of a named case, after a word to who waits for them."""
+    with waiting(f"building {case_name}"):
+        return build_case(spec)
+
+
 def load_with_overrides(
-    path: Path, overrides: Arguments, operator: str | None = None
+    case_name: str, overrides: Arguments, operator: str | None = None
 ) -> tuple[Operator, Arguments]:
-    """The operator and the arguments in a case file, with the attributes that the user gave."""
+    """The operator and the arguments of CASE, with the attributes that the user gave.
+
+    Of a named case they are those of ``operator``, else of the one that the name stands for.
+    """
     given = {name: value for name, value in overrides.items() if value is not None}
-    arguments = load_case(path) | given
-    return operator_of(arguments, operator), arguments
-
-
-def _help(name: str) -> str:
-    return f"Override the attribute {name}."
+    spec = named_spec(case_name)
+    if spec is None:
+        arguments = load_case(Path(case_name)) | given
+        return operator_of(arguments, operator), arguments
+    spec = replace(spec, operator=operator)
+    arguments = build_named(case_name, spec) | given
+    return operator_of(arguments, spec.function), arguments

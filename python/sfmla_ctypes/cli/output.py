@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 PIPE_COLUMNS = 200  # a pipe has no width; nothing is wrapped there
+LONGEST_WORD = 24  # longer ones, paths, may be broken to fit a terminal
 
 Rows = Callable[[int, int], None]
 
@@ -28,37 +29,60 @@ def print_json(value: Any) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on standard output; every column after the first two is right-aligned."""
+    """A table on standard output; every column after the first two is right-aligned.
+
+    On a terminal that is too narrow cells wrap between words, and then the terminal wraps lines.
+    """
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index < 2 else "right", overflow="fold")
+        words = " ".join([column, *(row[index] for row in rows)]).split()
+        table.add_column(
+            column,
+            justify="left" if index < 2 else "right",
+            overflow="fold",
+            min_width=min(LONGEST_WORD, max(map(len, words), default=0)),
+        )
     for row in rows:
         table.add_row(*map(Text, row))
     console = Console()
     if not console.is_terminal:
         console = Console(width=PIPE_COLUMNS)
-    console.print(table)
+    console.print(table, crop=False)
 
 
 @contextmanager
 def row_progress(text: str) -> Iterator[Rows]:
-    """A progress bar on standard error, shown on a terminal only, for `progress(done, total)`."""
+    """A progress bar on standard error for `progress(done, total)`; without a terminal one line."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        click.echo(text, err=True)
+        yield _show_nothing
+        return
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
     ) as progress:
         task = progress.add_task(text, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
+def _show_nothing(_done: int, _total: int) -> None:
+    pass
+
+
 @contextmanager
 def waiting(text: str) -> Iterator[None]:
-    """A spinner on standard error, shown on a terminal only."""
-    with Console(stderr=True).status(text):
+    """A spinner on standard error; without a terminal one line."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        click.echo(text, err=True)
+        yield
+        return
+    with console.status(text):
         yield
 
 

@@ -17,13 +17,18 @@ from ..operators import OPERATORS, Operator, Planner
 from ..plots import check_can_plot, save_schedule
 from ..schedule import CUBE_RECORDS, Cursor, Schedule
 from .files import OUTPUT_FILE, refuse_same_file, writing
-from .options import FILE, attribute_options, load_with_overrides, operator_option
+from .options import (
+    CommandWithAttributes,
+    attribute_options,
+    load_with_overrides,
+    operator_option,
+)
 from .output import json_option, print_json, print_table
 from .refusals import as_refusals
 
 
-@click.command()
-@click.argument("case_file", metavar="CASE", type=FILE)
+@click.command(cls=CommandWithAttributes)
+@click.argument("case_name", metavar="CASE")
 @click.option(
     "--plot", type=OUTPUT_FILE, help="Save a bar chart of the costs in this picture file."
 )
@@ -32,7 +37,7 @@ from .refusals import as_refusals
 @attribute_options
 @json_option
 def plan(
-    case_file: Path,
+    case_name: str,
     plot: Path | None,
     cores: int | None,
     operator: str | None,
@@ -41,17 +46,20 @@ def plan(
 ) -> None:
     """Show what each core does for the call in CASE, and its cost.
 
+    CASE is a file (.npz or .safetensors) or a name that `sfmla case --list` shows.
+
     A cursor is request.row.block: the KV blocks of a row are 512 tokens, original blocks first;
     a core works from its start up to, not including, its end. The cost of a block of s keys for m
     heads is 6*ceil(m/16) + 10*ceil(s/64). Plans of sparse_attn_sharedkv count row blocks instead of
     rows: one row with an index list, else 256 pairs of row and head. An array named metadata in
     CASE is decoded as it is.
     """
-    refuse_same_file({"CASE": case_file, "--plot": plot})
+    title = Path(case_name).name
+    refuse_same_file({"CASE": Path(case_name), "--plot": plot})
     with as_refusals():
         if plot is not None:
             check_can_plot(plot)
-        chosen, arguments = load_with_overrides(case_file, attributes, operator)
+        chosen, arguments = load_with_overrides(case_name, attributes, operator)
         planner = _planner(chosen)
         with _core_limit(cores):
             arguments = chosen.with_metadata(arguments)
@@ -59,11 +67,11 @@ def plan(
     if as_json:
         print_json(_as_json(schedule))
     else:
-        _print_cores(case_file.name, schedule)
+        _print_cores(title, schedule)
         _print_reductions(schedule)
     if plot is not None:
         with writing("--plot"):
-            save_schedule(schedule, case_file.name, plot)
+            save_schedule(schedule, title, plot)
         click.echo(f"wrote {plot}", err=as_json)
 
 

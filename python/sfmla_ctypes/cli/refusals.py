@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import click
 
 from .. import AclError
+from ..bench.probes import BenchError
 from ..cases import CaseError
 from ..plots import PlotError
 
@@ -26,5 +27,5 @@ def as_refusals() -> Iterator[None]:
     """Turn the errors that bad input causes into refusals; anything else is a bug and passes."""
     try:
         yield
-    except (AclError, CaseError, PlotError, OverflowError, MemoryError) as error:
+    except (AclError, BenchError, CaseError, PlotError, OverflowError, MemoryError) as error:
         raise Refusal(str(error)) from error

@@ -12,16 +12,21 @@ from ..case_arrays import Arguments
 from ..case_files import check_suffix, save_arrays
 from ..judge import Verdict
 from ..operators import Operator
-from .device import device_option
+from .device import device_option, is_emulated
 from .execute import Result, compare, execute, heads_of, keys_per_row
 from .files import OUTPUT_FILE, refuse_same_file, writing
-from .options import FILE, attribute_options, load_with_overrides, operator_option
+from .options import (
+    CommandWithAttributes,
+    attribute_options,
+    load_with_overrides,
+    operator_option,
+)
 from .output import json_option, milliseconds, print_json
 from .refusals import Refusal, as_refusals
 
 
-@click.command()
-@click.argument("case_file", metavar="CASE", type=FILE)
+@click.command(cls=CommandWithAttributes)
+@click.argument("case_name", metavar="CASE")
 @click.option("-o", "--output", type=OUTPUT_FILE, help="Write the results here.")
 @click.option("--reference", is_flag=True, help="Compare with the float64 reference, row by row.")
 @device_option
@@ -32,25 +37,26 @@ from .refusals import Refusal, as_refusals
 def run(
     context: click.Context,
     /,
-    case_file: Path,
+    case_name: str,
     output: Path | None,
     reference: bool,
     operator: str | None,
     as_json: bool,
     **attributes: Any,
 ) -> None:
-    """Run an operator on the arrays in CASE (.npz or .safetensors).
+    """Run an operator on the arrays in CASE.
 
-    Array names are the argument names of sparse_flash_mla, sparse_attn_sharedkv or
-    sparse_flash_attention of sfmla_ctypes; the first of them that has all these arguments runs. The
-    options below override the attributes in the file. Without an array named metadata a call that
-    takes one is planned first. Exit code 1: the result differs from the reference.
+    CASE is a file (.npz or .safetensors) or a name that `sfmla case --list` shows. Array names are
+    the argument names of sparse_flash_mla, sparse_attn_sharedkv or sparse_flash_attention of
+    sfmla_ctypes; the first of them that has all these arguments runs. The options below override
+    the attributes of the case. Without an array named metadata a call that takes one is planned
+    first. Exit code 1: the result differs from the reference.
     """
-    refuse_same_file({"CASE": case_file, "--output": output})
+    refuse_same_file({"CASE": Path(case_name), "--output": output})
     with as_refusals():
         if output is not None:
             check_suffix(output)
-        chosen, arguments = load_with_overrides(case_file, attributes, operator)
+        chosen, arguments = load_with_overrides(case_name, attributes, operator)
         result = execute(chosen, arguments)
     failure = None if output is None else _save(output, result)
     verdicts = compare(chosen, arguments, result, "reference rows") if reference else []
@@ -89,6 +95,7 @@ def _report(
         "dtype": str(query.dtype),
         "rows": int(keys.size),
         "attended_keys": int(keys.sum()),
+        "is_emulated": is_emulated(),
         "seconds": result.seconds,
         "gflop_per_second": gflop / result.seconds,
         "verdicts": [verdict.as_dict() for verdict in verdicts],
@@ -100,6 +107,7 @@ def _print_report(report: dict[str, Any], verdicts: list[Verdict], output: Path 
         f"{report['operator']} {report['mode']}: q {tuple(report['q_shape'])} {report['dtype']}, "
         f"{report['rows']} rows, {report['attended_keys']} attended keys, "
         f"{milliseconds(report['seconds'])}, {report['gflop_per_second']:.1f} GFLOP/s"
+        + (" (of the emulator)" if is_emulated() else "")
     )
     for verdict in verdicts:
         click.echo(

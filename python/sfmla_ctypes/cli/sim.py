@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 
 from .. import AclDeviceError
 from ..case_arrays import Arguments
-from ..case_files import SUFFIXES, load_case
-from ..cases import CaseError, build_case, named_case
+from ..case_files import load_case
+from ..cases import CaseError
 from ..judge import Verdict
 from ..operators import OPERATORS, Operator, operator_of
 from ..plots import check_can_plot, save_trace
-from .device import EMULATED, VARIABLE
+from .device import EMULATED, VARIABLE, check_has_emulated_kernel
 from .execute import execute
 from .files import OUTPUT_FILE, refuse_same_file, writing
-from .options import POSITIVE, changed_spec, spec_options
-from .output import json_option, print_json, print_table, row_progress
+from .options import POSITIVE, build_named, changed_spec, named_spec, spec_options
+from .output import json_option, print_json, print_table, row_progress, waiting
 from .refusals import Refusal, as_refusals
 
 Outputs = Mapping[str, NDArray[Any]]
@@ -77,8 +77,10 @@ def sim(
 
     CASE is a file that `sfmla case` wrote, or one of its names, with sizes changed by the options
     below. Seed 0 is program order; other seeds pick among all orders that the chip may take. Every
-    result is compared with the float64 reference, and bit by bit with that of seed 0. A trace opens
-    in ui.perfetto.dev. Exit code 1: a fault, a wrong number, or bits that depend on the seed.
+    result is compared with the float64 reference, and bit by bit with that of seed 0. The relative
+    error is the largest difference in a row and head over the largest reference value there. A
+    trace opens in ui.perfetto.dev. Exit code 1: a fault, a wrong number, or bits that depend on the
+    seed.
     """
     settings = {VARIABLE: EMULATED, "SFMLA_SIM_CHECKS": "on" if checks else "off"}
     if cores is not None:
@@ -140,15 +142,20 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _arguments(case_name: str, changes: Mapping[str, Any]) -> tuple[Operator, Arguments]:
-    if Path(case_name).suffix not in SUFFIXES:
-        spec = changed_spec(named_case(case_name), changes)
-        return OPERATORS[spec.function], build_case(spec)
+    spec = named_spec(case_name)
+    if spec is not None:
+        spec = changed_spec(spec, changes)
+        operator = OPERATORS[spec.function]
+        check_has_emulated_kernel(operator)
+        return operator, build_named(case_name, spec)
     given = [name for name, value in changes.items() if value is not None]
     if given:
         option = "--" + given[0].replace("_", "-")
         raise click.UsageError(f"{option}: given with the file {case_name}, which has its sizes")
     arguments = load_case(Path(case_name))
-    return operator_of(arguments), arguments
+    operator = operator_of(arguments)
+    check_has_emulated_kernel(operator)
+    return operator, arguments
 
 
 def _run_all(
@@ -165,7 +172,8 @@ def _run_all(
         own = {"SFMLA_SIM_SEED": str(seed)}
         if trace is not None and seed == 0:
             own["SFMLA_SIM_TRACE"] = str(trace)
-        outputs, fault = _in_own_process(operator.name, arguments, {**settings, **own})
+        with waiting(f"seed {seed} of {seeds}"):
+            outputs, fault = _in_own_process(operator.name, arguments, {**settings, **own})
         if trace is not None and f"'{trace}' cannot be written" in fault:
             raise CaseError(f"{trace}: the temporary trace cannot be written, TMPDIR may be full")
         if fault:
@@ -211,7 +219,7 @@ def _print(case_name: str, runs: list[Run]) -> None:
             bits = "same" if run.same_bits else "DIFFERENT"
             error = f"{run.verdicts[0].worst_error:.1e}"
         rows.append((str(run.seed), "FAULT" if run.fault else "none", verdict, error, bits))
-    columns = ("seed", "fault", "numbers", "largest error", "bits")
+    columns = ("seed", "fault", "numbers", "relative error", "bits")
     print_table(f"{case_name} on emulated cores", columns, rows)
     for run in runs:
         if run.fault:
