@@ -140,12 +140,15 @@ def _read_safetensors(path: Path) -> tuple[dict[str, Array], dict[str, Any]]:
 def _write_safetensors(
     path: Path, tensors: Mapping[str, Array], attributes: Mapping[str, Any]
 ) -> None:
-    _import_safetensors()
+    safetensors = _import_safetensors()
     from safetensors.numpy import save_file
 
     dense = {name: np.ascontiguousarray(value) for name, value in tensors.items()}
     texts = {name: json.dumps(value) for name, value in attributes.items()}
-    save_file(dense, path, metadata=texts)
+    try:
+        save_file(dense, path, metadata=texts)
+    except safetensors.SafetensorError as error:
+        raise CaseError(f"{path}: cannot be written, {error}") from error
 
 
 def _json_value(text: str) -> Any:

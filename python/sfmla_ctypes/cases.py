@@ -156,17 +156,27 @@ def resize(
     query_tokens: Sequence[int] | None = None,
     kv_tokens: Sequence[int] | None = None,
 ) -> CaseSpec:
-    """The spec with another batch or other lengths; shorter lists repeat up to the batch.
-
-    Without ``batch`` the longer of the two lists given decides, else the batch of the spec.
-    """
-    given = [len(lengths) for lengths in (query_tokens, kv_tokens) if lengths is not None]
-    count = batch or (max(given) if given and max(given) > 1 else spec.batch)
+    """The spec with another batch or other lengths; shorter lists repeat up to the batch."""
+    count = batch_of(spec, batch, query_tokens, kv_tokens)
     return replace(
         spec,
         query_tokens=_repeat(query_tokens or spec.query_tokens, count),
         kv_tokens=_repeat(kv_tokens or spec.kv_tokens, count),
     )
+
+
+def batch_of(
+    spec: CaseSpec,
+    batch: int | None = None,
+    query_tokens: Sequence[int] | None = None,
+    kv_tokens: Sequence[int] | None = None,
+) -> int:
+    """The batch that ``resize`` makes.
+
+    Without ``batch`` the longer of the two lists given decides, else the batch of the spec.
+    """
+    given = [len(lengths) for lengths in (query_tokens, kv_tokens) if lengths is not None]
+    return batch or (max(given) if given and max(given) > 1 else spec.batch)
 
 
 def build_case(spec: CaseSpec) -> Arguments:

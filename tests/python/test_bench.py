@@ -253,6 +253,37 @@ def test_a_base_that_is_none_is_refused(tmp_path: Path, text: str, sentence: str
     assert sentence in bench("--compare", path, exit_code=2).stderr
 
 
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        ({"results": None}, "results: missing"),
+        ({"dtype": None}, "dtype: missing"),
+        ({"results": {}}, "results: {}, must be a list"),
+        ({"instruction_set": 3}, "instruction_set: 3, must be a string"),
+        ({"results": [7]}, "results[0]: 7, must be an object"),
+        ({"results": [{"workload": "a"}]}, "results[0].threads: missing"),
+        ({"results": [{"workload": []}]}, "results[0].workload: [], must be a string"),
+    ],
+)
+def test_a_damaged_base_is_refused_before_measuring(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: dict[str, Any], sentence: str
+) -> None:
+    command = sys.modules["sfmla_ctypes.cli.bench"]
+    monkeypatch.setattr(command, "run", lambda *_: pytest.fail("measured"))
+    path = tmp_path / "base.json"
+    base = report_of().as_dict() | damage
+    path.write_text(json.dumps({key: value for key, value in base.items() if value is not None}))
+    assert f"{path}: {sentence}" in bench("--compare", path, exit_code=2).stderr
+
+
+def test_a_base_without_a_number_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "base.json"
+    row = summarize("a", samples("s", [10.0]), [], None, None)
+    path.write_text(json.dumps(report_of(replace(row, fraction_of_peak=float("nan"))).as_dict()))
+    with pytest.raises(BenchError, match=r"results\[0\].fraction_of_peak: nan, must be a number"):
+        load_base(path)
+
+
 # The picture.
 
 

@@ -4,15 +4,30 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from .probes import BenchError
 from .results import SCHEMA, Report, Result, is_disturbed
 
 REGRESSION = 0.10  # of the base; smaller changes are noise on a shared machine
+# Types of what is read of a base, and their names in JSON.
+Fields = Mapping[str, tuple[tuple[type, ...], str]]
+BASE_FIELDS: Fields = {
+    "instruction_set": ((str,), "a string"),
+    "dtype": ((str,), "a string"),
+    "results": ((list,), "a list"),
+}
+ROW_FIELDS: Fields = {
+    "workload": ((str,), "a string"),
+    "threads": ((int,), "an integer"),
+    "fraction_of_peak": ((float, int), "a number"),
+    "other_cores": ((float, int, NoneType), "a number or null"),
+}
 
 
 @dataclass(frozen=True)
@@ -40,16 +55,31 @@ class Change:
 
 
 def load_base(path: Path) -> dict[str, Any]:
-    """A report that --json wrote. Raises BenchError for anything else."""
+    """A report that --json wrote, with all that ``compare`` reads. Raises BenchError for others."""
     try:
         base = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BenchError(f"{path}: cannot be read as JSON, {error}") from error
     schema = base.get("schema") if isinstance(base, dict) else None
     if schema != SCHEMA:
         raise BenchError(f"{path}: schema {schema}, must be {SCHEMA}, as `sfmla bench --json`")
     assert isinstance(base, dict)
+    _check_fields(path, "", base, BASE_FIELDS)
+    for index, row in enumerate(base["results"]):
+        if not isinstance(row, dict):
+            raise BenchError(f"{path}: results[{index}]: {row!r}, must be an object")
+        _check_fields(path, f"results[{index}].", row, ROW_FIELDS)
     return base
+
+
+def _check_fields(path: Path, place: str, found: Mapping[str, Any], fields: Fields) -> None:
+    for name, (types, kind) in fields.items():
+        if name not in found:
+            raise BenchError(f"{path}: {place}{name}: missing, `sfmla bench --json` writes it")
+        value = found[name]
+        is_finite = not isinstance(value, float) or math.isfinite(value)
+        if not isinstance(value, types) or not is_finite:
+            raise BenchError(f"{path}: {place}{name}: {value!r}, must be {kind}")
 
 
 def check_comparable(base: Mapping[str, Any], instruction_set: str, dtype: str) -> None:

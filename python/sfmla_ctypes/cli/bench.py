@@ -18,6 +18,7 @@ from ..bench.roofline import save_roofline
 from ..bench.workloads import WORKLOADS
 from ..case_arrays import DTYPES
 from ..plots import check_can_plot
+from .files import OUTPUT_FILE, refuse_same_file, writing
 from .options import FILE
 from .output import json_option, print_json, print_table
 
@@ -67,7 +68,7 @@ from .output import json_option, print_json, print_table
 @click.option(
     "--compare", "base_file", type=FILE, metavar="BASE", help="An earlier --json to compare with."
 )
-@click.option("--plot", type=FILE, help="Save a roofline in this picture file.")
+@click.option("--plot", type=OUTPUT_FILE, help="Save a roofline in this picture file.")
 @json_option
 @click.pass_context
 def bench(
@@ -92,7 +93,12 @@ def bench(
     others took 0.15 cores or more is marked and not judged. Sweeps use the first number of threads.
     Exit code 1: a cliff, or a workload more than 10 % slower than in BASE.
     """
+    refuse_same_file({"--compare": base_file, "--plot": plot})
     chosen = workloads or (() if with_sweep else tuple(WORKLOADS))
+    if plot is not None and not chosen:
+        raise click.UsageError(
+            "--plot: the roofline shows workloads, --workload names at least one"
+        )
     plan = Plan(chosen, sorted(set(threads)), dtype, rounds, with_peers, with_sweep)
     if plot is not None:
         check_can_plot(plot)
@@ -102,12 +108,13 @@ def bench(
     with Console(stderr=True).status("starting") as status:
         report = run(plan, status.update)
     changes = [] if base is None else compare(base, report)
-    if plot is not None:
-        save_roofline(report, plot)
     if as_json:
         print_json(report.as_dict() | {"changes": [asdict(change) for change in changes]})
     else:
         _print_report(report, changes)
+    if plot is not None:
+        with writing("--plot"):
+            save_roofline(report, plot)
     if _has_failed(report, changes):
         context.exit(1)
 

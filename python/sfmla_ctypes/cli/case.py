@@ -12,13 +12,14 @@ import numpy as np
 from ..case_arrays import Arguments
 from ..case_files import check_suffix, save_arrays
 from ..cases import CaseSpec, case_names, named_case
-from .options import FILE, build_named, changed_spec, spec_options
+from .files import OUTPUT_FILE
+from .options import build_named, changed_spec, spec_options
 from .output import json_option, print_json, print_table
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("-o", "--output", type=FILE, help="File to write: .npz or .safetensors.")
+@click.option("-o", "--output", type=OUTPUT_FILE, help="File to write: .npz or .safetensors.")
 @click.option("--list", "show_list", is_flag=True, help="List the names and their sizes.")
 @spec_options
 @json_option

@@ -21,8 +21,9 @@ from ..plots import check_can_plot, save_attended_keys
 from ..reference import Call
 from .device import device_option, is_emulated
 from .execute import compare, execute, keys_per_row
-from .options import FILE
+from .files import OUTPUT_FILE, writing
 from .output import json_option, milliseconds, print_json, print_table, waiting
+from .refusals import Refusal, as_refusals
 
 DEFAULT_PICTURE = "sfmla_demo.png"
 MODES = ("swa", "csa", "hca")
@@ -50,7 +51,7 @@ class Line:
 @click.command()
 @click.option(
     "--plot",
-    type=FILE,
+    type=OUTPUT_FILE,
     help="Where to save the picture of the keys each row attends to "
     f"[{DEFAULT_PICTURE} when matplotlib is installed].",
 )
@@ -66,30 +67,39 @@ def demo(context: click.Context, /, plot: Path | None, no_plot: bool, as_json: b
     over the largest reference value there. GFLOP/s counts attended keys only. The emulated device
     has no kernel of SFA, and its times are those of the emulator. Exit code 1: a result is wrong.
     """
-    if plot is None and not no_plot and find_spec("matplotlib") is not None:
-        plot = Path(DEFAULT_PICTURE)
     if plot is not None:
         check_can_plot(plot)
     specs = demo_specs()
     with waiting("building the cases"):
         cases = {name: build_case(spec) for name, spec in specs.items()}
     lines = [_run(name, spec, cases[name]) for name, spec in specs.items()]
-    if plot is not None:
-        _save_picture(cases, plot)
     if as_json:
         print_json([_as_json(line) for line in lines])
     else:
         _print_lines(lines)
-        click.echo(_about_picture(plot, no_plot))
+    click.echo(_draw(cases, plot, no_plot), err=as_json)
     if not all(line.ok for line in lines):
         context.exit(1)
 
 
-def _about_picture(plot: Path | None, no_plot: bool) -> str:
+def _draw(cases: Mapping[str, Arguments], plot: Path | None, no_plot: bool) -> str:
+    """A line about the picture; one that nobody asked for need not succeed."""
+    path = Path(DEFAULT_PICTURE) if plot is None else plot
     if plot is not None:
-        return f"wrote a picture of the attended keys: {plot.absolute()}"
-    why = "--no-plot" if no_plot else "needs matplotlib, pip install 'sfmla-ctypes[plot]'"
-    return f"no picture of the attended keys: {why}"
+        with writing("--plot"):
+            _save_picture(cases, plot)
+    elif no_plot:
+        return "no picture of the attended keys: --no-plot"
+    elif find_spec("matplotlib") is None:
+        needs = "needs matplotlib, pip install 'sfmla-ctypes[plot]'"
+        return f"no picture of the attended keys: {needs}"
+    else:
+        try:
+            with as_refusals():
+                _save_picture(cases, path)
+        except Refusal as refusal:
+            return f"no picture of the attended keys: {refusal.message}"
+    return f"wrote a picture of the attended keys: {path.absolute()}"
 
 
 def demo_specs() -> dict[str, CaseSpec]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 
 from ..case_arrays import DTYPES, Arguments
 from ..case_files import ATTRIBUTE_TYPES, SUFFIXES, load_case
+from ..case_sizes import array_bytes, requests_of
 from ..cases import (
     LAYOUTS_KV,
     LAYOUTS_Q,
@@ -29,7 +31,11 @@ from .output import waiting
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 FILE = click.Path(dir_okay=False, path_type=Path)
-POSITIVE = click.IntRange(min=1)
+LARGEST = 2**31 - 1  # of a length, which is an int32
+POSITIVE = click.IntRange(1, LARGEST)
+TOKENS = click.IntRange(0, LARGEST)
+
+SIZES = ("batch", "query_tokens", "kv_tokens", "heads", "topk", "cmp_ratio", "page_tokens")
 
 operator_option = click.option(
     "--operator",
@@ -49,7 +55,7 @@ def _token_counts(
         raise click.BadParameter(
             f"{text!r}, must be token counts such as 8192 or 28,8192", context, parameter
         )
-    return tuple(map(int, parts))
+    return tuple(TOKENS.convert(part, parameter, context) for part in parts)
 
 
 _SPEC_OPTIONS = (
@@ -98,7 +104,22 @@ def changed_spec(spec: CaseSpec, changes: Mapping[str, Any]) -> CaseSpec:
     """The spec with what the user gave in ``spec_options``."""
     given = {key: value for key, value in changes.items() if value is not None}
     sizes = {key: given.pop(key, None) for key in ("batch", "query_tokens", "kv_tokens")}
-    return replace(resize(spec, **sizes), **given)
+    changed = replace(spec, **given)
+    _check_memory(changed, sizes, changes)
+    return resize(changed, **sizes)
+
+
+def _check_memory(spec: CaseSpec, sizes: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
+    """Refuse arrays that this machine cannot hold, before anything is as long as the batch."""
+    needed = array_bytes(spec, requests_of(spec, **sizes))
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > memory:
+        given = [name for name in SIZES if changes.get(name) is not None]
+        options = ", ".join("--" + name.replace("_", "-") for name in given or SIZES)
+        raise CaseError(
+            f"{options}: the arrays of the case need {needed} bytes, "
+            f"must be at most {memory}, the memory of this machine"
+        )
 
 
 class _AttributeOption(click.Option):

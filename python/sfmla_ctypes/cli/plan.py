@@ -16,8 +16,8 @@ from ..cases import CaseError
 from ..operators import OPERATORS, Operator, Planner
 from ..plots import check_can_plot, save_schedule
 from ..schedule import CUBE_RECORDS, Cursor, Schedule
+from .files import OUTPUT_FILE, refuse_same_file, writing
 from .options import (
-    FILE,
     CommandWithAttributes,
     attribute_options,
     load_with_overrides,
@@ -28,7 +28,9 @@ from .output import json_option, print_json, print_table
 
 @click.command(cls=CommandWithAttributes)
 @click.argument("case_name", metavar="CASE")
-@click.option("--plot", type=FILE, help="Save a bar chart of the costs in this picture file.")
+@click.option(
+    "--plot", type=OUTPUT_FILE, help="Save a bar chart of the costs in this picture file."
+)
 @click.option("--cores", type=click.IntRange(1, CUBE_RECORDS), help="Plan for so many cube cores.")
 @operator_option
 @attribute_options
@@ -52,6 +54,7 @@ def plan(
     CASE is decoded as it is.
     """
     title = Path(case_name).name
+    refuse_same_file({"CASE": Path(case_name), "--plot": plot})
     if plot is not None:
         check_can_plot(plot)
     chosen, arguments = load_with_overrides(case_name, attributes, operator)
@@ -59,15 +62,15 @@ def plan(
     with _core_limit(cores):
         arguments = chosen.with_metadata(arguments)
     schedule = planner.decode(arguments["metadata"], chosen.call(**arguments))
-    if plot is not None:
-        save_schedule(schedule, title, plot)
     if as_json:
         print_json(_as_json(schedule))
-        return
-    _print_cores(title, schedule)
-    _print_merges(schedule)
+    else:
+        _print_cores(title, schedule)
+        _print_merges(schedule)
     if plot is not None:
-        click.echo(f"wrote {plot}")
+        with writing("--plot"):
+            save_schedule(schedule, title, plot)
+        click.echo(f"wrote {plot}", err=as_json)
 
 
 def _planner(operator: Operator) -> Planner:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -23,11 +24,10 @@ class Refusal(click.ClickException):
     exit_code = REFUSED
 
 
-class RefusingGroup(click.Group):
-    """Turns the refusals of all its sub-commands, wherever they rise, into their sentence."""
-
-    def invoke(self, context: click.Context) -> Any:
-        try:
-            return super().invoke(context)
-        except REFUSALS as error:
-            raise Refusal(str(error) or "memory: not enough of it for this call") from error
+@contextmanager
+def as_refusals() -> Iterator[None]:
+    """Turn what bad input causes into its sentence."""
+    try:
+        yield
+    except REFUSALS as error:
+        raise Refusal(str(error) or "memory: not enough of it for this call") from error

@@ -14,19 +14,20 @@ from ..judge import Verdict
 from ..operators import Operator
 from .device import device_option, is_emulated
 from .execute import Result, compare, execute, heads_of, keys_per_row
+from .files import OUTPUT_FILE, refuse_same_file, writing
 from .options import (
-    FILE,
     CommandWithAttributes,
     attribute_options,
     load_with_overrides,
     operator_option,
 )
 from .output import json_option, milliseconds, print_json
+from .refusals import Refusal
 
 
 @click.command(cls=CommandWithAttributes)
 @click.argument("case_name", metavar="CASE")
-@click.option("-o", "--output", type=FILE, help="Write the results here.")
+@click.option("-o", "--output", type=OUTPUT_FILE, help="Write the results here.")
 @click.option("--reference", is_flag=True, help="Compare with the float64 reference, row by row.")
 @device_option
 @operator_option
@@ -51,20 +52,32 @@ def run(
     the attributes of the case. Without an array named metadata a call that takes one is planned
     first. Exit code 1: the result differs from the reference.
     """
+    refuse_same_file({"CASE": Path(case_name), "--output": output})
     if output is not None:
         check_suffix(output)
     chosen, arguments = load_with_overrides(case_name, attributes, operator)
     result = execute(chosen, arguments)
-    if output is not None:
-        save_arrays(output, dict(result.outputs))
+    failure = None if output is None else _save(output, result)
     verdicts = compare(chosen, arguments, result, "reference rows") if reference else []
     report = _report(chosen, arguments, result, verdicts)
     if as_json:
         print_json(report)
     else:
-        _print_report(report, verdicts, output)
+        _print_report(report, verdicts, output if failure is None else None)
+    if failure is not None:
+        raise failure
     if not all(verdict.ok for verdict in verdicts):
         context.exit(1)
+
+
+def _save(output: Path, result: Result) -> Refusal | None:
+    """Why the results are not in their file: those on the screen are shown all the same."""
+    try:
+        with writing("--output"):
+            save_arrays(output, dict(result.outputs))
+    except Refusal as refusal:
+        return refusal
+    return None
 
 
 def _report(

@@ -20,13 +20,16 @@ from numpy.typing import NDArray
 from .. import AclDeviceError
 from ..case_arrays import Arguments
 from ..case_files import load_case
+from ..cases import CaseError
 from ..judge import Verdict
 from ..operators import OPERATORS, Operator, operator_of
 from ..plots import check_can_plot, save_trace
 from .device import EMULATED, VARIABLE, check_has_emulated_kernel
 from .execute import execute
-from .options import FILE, POSITIVE, build_named, changed_spec, named_spec, spec_options
+from .files import OUTPUT_FILE, refuse_same_file, writing
+from .options import POSITIVE, build_named, changed_spec, named_spec, spec_options
 from .output import json_option, print_json, print_table, row_progress, waiting
+from .refusals import Refusal
 
 Outputs = Mapping[str, NDArray[Any]]
 CORES = click.IntRange(1, 36)
@@ -50,8 +53,10 @@ class Run:
 @click.argument("case_name", metavar="CASE")
 @click.option("--seeds", type=POSITIVE, default=20, show_default=True, help="Schedules to try.")
 @click.option("--cores", type=CORES, help="Cube cores, each with two vector cores [24].")
-@click.option("--trace", type=FILE, help="Write what ran when in the first schedule, as JSON.")
-@click.option("--plot", type=FILE, help="Save a picture of its first core and vector cores.")
+@click.option(
+    "--trace", type=OUTPUT_FILE, help="Write what ran when in the first schedule, as JSON."
+)
+@click.option("--plot", type=OUTPUT_FILE, help="Save a picture of its first core and vector cores.")
 @click.option("--checks/--no-checks", default=True, help="Check hazards, or only the numbers.")
 @spec_options
 @json_option
@@ -80,40 +85,58 @@ def sim(
     settings = {VARIABLE: EMULATED, "SFMLA_SIM_CHECKS": "on" if checks else "off"}
     if cores is not None:
         settings["SFMLA_SIM_CORES"] = str(cores)
+    refuse_same_file({"CASE": Path(case_name), "--trace": trace, "--plot": plot})
     with _trace_file(trace, plot) as traced:
         operator, arguments = _arguments(case_name, changes)
         runs = _run_all(operator, arguments, seeds, settings, traced)
-        wrote = _written(case_name, runs, traced, trace, plot)
-    if as_json:
-        print_json([_as_json(run) for run in runs])
-    else:
-        _print(case_name, runs, wrote)
+        if as_json:
+            print_json([_as_json(run) for run in runs])
+        else:
+            _print(case_name, runs)
+        if traced is not None and traced.exists():
+            for line in _write(case_name, runs, traced, trace, plot):
+                click.echo(line, err=as_json)
     if not all(run.ok for run in runs):
         context.exit(1)
 
 
 @contextmanager
 def _trace_file(trace: Path | None, plot: Path | None) -> Iterator[Path | None]:
-    """Where the first schedule writes its trace: a picture needs one, wanted or not."""
-    if plot is None:
-        yield trace
+    """Where the first schedule writes its trace, for the file, the picture or both."""
+    if trace is None and plot is None:
+        yield None
         return
-    check_can_plot(plot)
-    with tempfile.TemporaryDirectory() as folder:
-        yield trace or Path(folder) / "trace.json"
+    if plot is not None:
+        check_can_plot(plot)
+    try:
+        folder = tempfile.TemporaryDirectory()
+    except OSError as error:
+        raise Refusal(f"trace: no temporary folder, {error.strerror}") from error
+    with folder as name:
+        yield Path(name) / "trace.json"
 
 
-def _written(
-    case_name: str, runs: list[Run], traced: Path | None, trace: Path | None, plot: Path | None
+def _write(
+    case_name: str, runs: list[Run], traced: Path, trace: Path | None, plot: Path | None
 ) -> list[str]:
-    """Lines about the files there are now; the picture, of a run without a fault, is made here."""
+    """Write the trace and the picture, which only a run without a fault has; lines about them."""
     lines = []
-    if trace is not None and trace.exists():
+    if trace is not None:
+        with writing("--trace"):
+            _copy(traced, trace)
         lines.append(f"wrote {trace}: open it in https://ui.perfetto.dev")
-    if traced is not None and plot is not None and not runs[0].fault:
-        save_trace(json.loads(traced.read_text()), f"{case_name}, in program order", plot)
+    if plot is not None and not runs[0].fault:
+        with writing("--plot"):
+            save_trace(json.loads(traced.read_text()), f"{case_name}, in program order", plot)
         lines.append(f"wrote {plot}")
     return lines
+
+
+def _copy(source: Path, target: Path) -> None:
+    try:
+        target.write_bytes(source.read_bytes())
+    except OSError as error:
+        raise CaseError(f"{target}: cannot be written, {error.strerror or error}") from error
 
 
 def _arguments(case_name: str, changes: Mapping[str, Any]) -> tuple[Operator, Arguments]:
@@ -146,9 +169,11 @@ def _run_all(
     for seed in range(seeds):
         own = {"SFMLA_SIM_SEED": str(seed)}
         if trace is not None and seed == 0:
-            own["SFMLA_SIM_TRACE"] = str(trace.absolute())
+            own["SFMLA_SIM_TRACE"] = str(trace)
         with waiting(f"seed {seed} of {seeds}"):
             outputs, fault = _in_own_process(operator.name, arguments, {**settings, **own})
+        if trace is not None and f"'{trace}' cannot be written" in fault:
+            raise CaseError(f"{trace}: the temporary trace cannot be written, TMPDIR may be full")
         if fault:
             runs.append(Run(seed, fault, (), True))
             continue
@@ -183,7 +208,7 @@ def _execute(operator: str, arguments: Arguments) -> tuple[Outputs, str]:
         return {}, str(error)
 
 
-def _print(case_name: str, runs: list[Run], wrote: list[str]) -> None:
+def _print(case_name: str, runs: list[Run]) -> None:
     rows = []
     for run in runs:
         verdict, bits, error = "-", "-", "-"
@@ -197,8 +222,6 @@ def _print(case_name: str, runs: list[Run], wrote: list[str]) -> None:
     for run in runs:
         if run.fault:
             click.echo(f"seed {run.seed}: {run.fault}")
-    for line in wrote:
-        click.echo(line)
 
 
 def _as_json(run: Run) -> dict[str, Any]:
