@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -55,7 +55,7 @@ def _token_counts(
         raise click.BadParameter(
             f"{text!r}, must be token counts such as 8192 or 28,8192", context, parameter
         )
-    return tuple(TOKENS.convert(part, parameter, context) for part in parts)
+    return tuple(TOKENS.convert(cast("Any", part), parameter, context) for part in parts)
 
 
 _SPEC_OPTIONS = (
