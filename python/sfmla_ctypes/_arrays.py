@@ -12,6 +12,7 @@ from ._dtypes import acl_type
 from ._errors import refuse
 from ._layout import Layout, layout_of
 from ._library import ffi, lib
+from ._numpy_arguments import host_array, unreadable
 
 
 class SupportsDLPack(Protocol):
@@ -57,10 +58,12 @@ def _view(name: str, value: ArrayLike) -> tuple[Array, bool]:
     """The argument as an array on the same memory, and whether its owner allows writing."""
     if isinstance(value, DeviceArray):
         return value, True
-    if hasattr(value, "__array_interface__"):
-        array = value if isinstance(value, np.ndarray) else np.asarray(value)
+    if isinstance(value, np.ndarray):
+        return value, value.flags.writeable
+    if _has(name, value, "__array_interface__"):
+        array = host_array(name, value, copy=None)
         return array, array.flags.writeable
-    if not hasattr(value, "__dlpack__"):
+    if not _has(name, value, "__dlpack__"):
         raise TypeError(
             f"{name}: {type(value).__name__}, must be a NumPy array, a DeviceArray or an object "
             "with __dlpack__ or __array_interface__"
@@ -69,6 +72,16 @@ def _view(name: str, value: ArrayLike) -> tuple[Array, bool]:
         return import_array(value)
     except (BufferError, RuntimeError) as error:
         raise TypeError(f"{name}: {error}") from error
+    except Exception as error:
+        raise unreadable(name, value, error) from error
+
+
+def _has(name: str, value: Any, attribute: str) -> bool:
+    """hasattr, whatever a property of a foreign class raises."""
+    try:
+        return hasattr(value, attribute)
+    except Exception as error:
+        raise unreadable(name, value, error) from error
 
 
 def empty(shape: tuple[int, ...], dtype: Any, on_device: bool) -> Array:

@@ -3,6 +3,7 @@
 
 from typing import NamedTuple
 
+from ._attributes import integer
 from ._context import ensure_context, initialize, this_thread
 from ._errors import check
 from ._library import ffi, lib
@@ -33,7 +34,7 @@ class Device:
     """
 
     def __init__(self, device_id: int = 0) -> None:
-        self.id = device_id
+        self.id = integer("device_id", device_id, bits=32)
 
     def __repr__(self) -> str:
         return f"Device({self.id})"
@@ -80,12 +81,13 @@ class Device:
         The limit shapes schedules, never numbers: results have the same bits under any limit.
         """
         ensure_context()
-        for kind, value in (
-            (lib.ACL_RT_DEV_RES_CUBE_CORE, cube),
-            (lib.ACL_RT_DEV_RES_VECTOR_CORE, vector),
+        for name, kind, value in (
+            ("cube", lib.ACL_RT_DEV_RES_CUBE_CORE, cube),
+            ("vector", lib.ACL_RT_DEV_RES_VECTOR_CORE, vector),
         ):
             if value is not None:
-                code = lib.aclrtSetDeviceResLimit(self.id, kind, value)
+                limit = integer(name, value, bits=32, is_signed=False)
+                code = lib.aclrtSetDeviceResLimit(self.id, kind, limit)
                 check("aclrtSetDeviceResLimit", code)
 
     def synchronize(self) -> None:

@@ -4,8 +4,8 @@
 import math
 import os
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from ._dtypes import acl_type
 from ._errors import AclRuntimeError, check, refuse
 from ._layout import Layout, byte_span, layout_of
 from ._library import ffi, lib
+from ._numpy_arguments import Shape, extents_of, host_array
+from ._single import Single
 from ._stream import Stream
 from ._task import Task
 
@@ -33,7 +35,7 @@ class _Write:
         return self.begin < end and begin < self.end
 
 
-class DeviceMemory:
+class DeviceMemory(Single):
     """One allocation, released when the last array or queued task that uses it is gone."""
 
     def __init__(self, nbytes: int) -> None:
@@ -119,7 +121,7 @@ def _free(holder: Any) -> None:
         lib.aclrtFree(holder[0])
 
 
-class DeviceArray:
+class DeviceArray(Single):
     """An array of any shape and strides in device memory.
 
     Made by `empty`, `zeros` and `from_numpy`, and returned by calls whose arrays are DeviceArrays.
@@ -137,30 +139,32 @@ class DeviceArray:
     `os.fork` an array stays readable in the child, unless the calls that write it had not ended:
     then reading raises AclRuntimeError (107003).
 
+    `copy` and `pickle` refuse it (TypeError): `numpy` copies to the host, `array[...]` is a view.
+
     Attributes: shape, dtype, strides (bytes, as in NumPy), ndim, size, itemsize, nbytes.
     """
+
+    _instead: ClassVar[str] = "must be copied to the host with numpy() or viewed with [...]"
 
     def __init__(self, memory: DeviceMemory, view: NDArray[Any]) -> None:
         self._memory = memory
         self._view = view  # never dereferenced: shape, strides, dtype and address only
 
     @classmethod
-    def empty(cls, shape: int | Sequence[int], dtype: Any) -> "DeviceArray":
+    def empty(cls, shape: Shape, dtype: Any) -> "DeviceArray":
         """Contiguous array with undefined contents. Untouched pages cost no memory on a CPU."""
-        extents = (shape,) if isinstance(shape, int) else tuple(shape)
         dtype = np.dtype(dtype)
         acl_type("array", dtype)
+        extents = extents_of(shape, dtype)
         memory = DeviceMemory(math.prod(extents) * dtype.itemsize)
         return cls(memory, memory.as_bytes().view(dtype).reshape(extents))
 
     @classmethod
-    def zeros(
-        cls, shape: int | Sequence[int], dtype: Any, stream: Stream | None = None
-    ) -> "DeviceArray":
+    def zeros(cls, shape: Shape, dtype: Any, stream: Stream | None = None) -> "DeviceArray":
         """Contiguous array of zeros, filled in the order of `stream`."""
         array = cls.empty(shape, dtype)
         if array.nbytes > 0:
-            stream = stream or Stream.current()
+            stream = Stream.given_or_current(stream)
             nbytes, handle = array.nbytes, stream.handle
 
             def fill() -> None:
@@ -181,7 +185,7 @@ class DeviceArray:
         if is_capturing():
             text = "from_numpy: it copies once and in no replay, must be called before the capture"
             raise AclRuntimeError(lib.ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "sfmla_ctypes", text)
-        source = np.asarray(array)
+        source = host_array("array", array, copy=None)
         acl_type("array", source.dtype)
         layout = layout_of("array", source)
         memory = DeviceMemory(layout.end - layout.begin)
@@ -268,10 +272,10 @@ class DeviceArray:
         `stream` is captured they must be a contiguous array in pinned memory (see pinned_empty),
         which each replay reads anew: AclParamError (107000) for others.
         """
-        stream = stream or Stream.current()
+        stream = Stream.given_or_current(stream)
         # A private copy: memory registered for a call of another thread would be read too late.
-        to_array = np.array if capture_of(stream.state) is None else np.asarray
-        source = to_array(array, order="C")
+        is_private = capture_of(stream.state) is None
+        source = host_array("copy_from", array, copy=is_private or None, order="C")
         if source.shape != self.shape or source.dtype != self.dtype:
             found, wanted = (f"{a.dtype} {a.shape}" for a in (source, self))
             raise refuse(f"copy_from: {found}, must be {wanted}")

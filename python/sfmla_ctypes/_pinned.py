@@ -2,11 +2,8 @@
 """NumPy arrays in pinned host memory."""
 
 import math
-import operator
-import sys
 import weakref
-from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +12,11 @@ from ._context import ensure_context
 from ._dtypes import acl_type
 from ._errors import check
 from ._library import ffi, lib
+from ._numpy_arguments import Shape, extents_of
+from ._single import Single
 
 
-class _PinnedMemory:
+class _PinnedMemory(Single):
     """One allocation, released with the last array on it."""
 
     def __init__(self, nbytes: int) -> None:
@@ -38,7 +37,7 @@ def _free(holder: Any) -> None:
         lib.aclrtFreeHost(holder[0])
 
 
-def pinned_empty(shape: SupportsIndex | Sequence[SupportsIndex], dtype: Any) -> NDArray[Any]:
+def pinned_empty(shape: Shape, dtype: Any) -> NDArray[Any]:
     """NumPy array with undefined contents in memory that host and device both reach.
 
     As np.empty, contiguous; views share the memory, which is released with the last of them. Any
@@ -46,15 +45,15 @@ def pinned_empty(shape: SupportsIndex | Sequence[SupportsIndex], dtype: Any) -> 
     registering its memory first. DeviceArray.copy_from takes it in a capture, see Stream.capture.
 
     dtype   one of those of DeviceArray
-    Errors  AclParamError (161002) for another dtype, AclMemoryError (207001)
+    Errors  AclParamError (161002) for another dtype or a shape that no array has, AclMemoryError
+            (207001)
     """
-    axes = [shape] if isinstance(shape, SupportsIndex) else shape
-    extents = tuple(operator.index(axis) for axis in axes)
     dtype = np.dtype(dtype)
     acl_type("array", dtype)
+    extents = extents_of(shape, dtype)
     nbytes = math.prod(extents) * dtype.itemsize
-    if nbytes <= 0 or nbytes > sys.maxsize:
-        return np.empty(extents, dtype)  # nothing to pin, or refused by NumPy
+    if nbytes == 0:
+        return np.empty(extents, dtype)
     memory: NDArray[Any] = np.asarray(_PinnedMemory(nbytes))
     array: NDArray[Any] = memory.view(dtype).reshape(extents)
     return array

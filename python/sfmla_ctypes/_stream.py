@@ -19,13 +19,14 @@ from ._capture import Capture, capture_of, refuse_captured_array, refuse_if_capt
 from ._context import ensure_context, refuse_inherited, this_thread
 from ._errors import check
 from ._library import ffi, lib
+from ._single import Single
 from ._task import StreamState, Task, destroy_abandoned
 
 if TYPE_CHECKING:
     from ._graph import Graph
 
 
-class Event:
+class Event(Single):
     """A position in a stream, to wait for or to measure time with.
 
     Recorded on a captured stream it is a position in the graph: streams that wait for it take part
@@ -55,7 +56,7 @@ class Event:
 
     def record(self, stream: "Stream | None" = None) -> None:
         """Moves the event to the present end of the stream."""
-        target = stream or Stream.current()
+        target = Stream.given_or_current(stream)
         capture = capture_of(target.state)
         if capture is not None:
             capture.require_own_thread()
@@ -98,7 +99,7 @@ def _destroy_event(holder: Any) -> None:
         lib.aclrtDestroyEvent(holder[0])
 
 
-class Stream:
+class Stream(Single):
     """An ordered queue of work on the device of the thread that makes it.
 
     Arrays and workspace of a queued call are kept alive until the stream has passed it. As a
@@ -132,6 +133,13 @@ class Stream:
         if this_thread.own_stream is None:
             this_thread.own_stream = Stream()
         return this_thread.own_stream
+
+    @staticmethod
+    def given_or_current(stream: "Stream | None") -> "Stream":
+        """The argument of a call; TypeError for what is no stream."""
+        if stream is not None and not isinstance(stream, Stream):
+            raise TypeError(f"stream: {type(stream).__name__}, must be a Stream or None")
+        return stream or Stream.current()
 
     @property
     def _is_inherited(self) -> bool:

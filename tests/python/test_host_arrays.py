@@ -51,8 +51,6 @@ def test_pinned_arrays_are_numpy_arrays(shape: Any, dtype: Any) -> None:
 
 def test_pinned_array_without_elements() -> None:
     assert pinned_empty((0, 3), np.float32).shape == (0, 3)
-    with pytest.raises(ValueError, match="negative"):
-        pinned_empty((-1, 3), np.float32)
 
 
 def test_pinned_extents_are_what_numpy_takes_for_an_integer() -> None:
@@ -64,8 +62,6 @@ def test_pinned_memory_that_the_machine_does_not_have() -> None:
     with pytest.raises(sfmla.AclMemoryError) as error:
         pinned_empty(1 << 46, np.uint8)  # 64 TiB
     assert error.value.code == 207001
-    with pytest.raises(ValueError, match=r"too big|[Mm]aximum"):
-        pinned_empty((2**62, 4), np.uint8)
 
 
 def test_pinned_memory_goes_with_its_last_view() -> None:
