@@ -12,6 +12,7 @@ from ._dtypes import acl_type
 from ._errors import AclError, refuse
 from ._layout import Layout, layout_of
 from ._library import ffi, lib
+from ._numpy_arguments import host_array, unreadable
 
 
 class SupportsDLPack(Protocol):
@@ -61,10 +62,10 @@ def _view(name: str, value: ArrayLike) -> tuple[Array, bool]:
         return value, True
     if isinstance(value, np.ndarray):
         return value, value.flags.writeable
-    if hasattr(value, "__array_interface__"):
-        array = _from_interface(name, value)
+    if _has(name, value, "__array_interface__"):
+        array = host_array(name, value, copy=None)
         return array, array.flags.writeable
-    if not (hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__")):
+    if not (_has(name, value, "__dlpack__") and _has(name, value, "__dlpack_device__")):
         raise TypeError(
             f"{name}: {type(value).__name__}, must be a NumPy array, a DeviceArray or an object "
             "with __array_interface__, or with __dlpack__ and __dlpack_device__"
@@ -77,14 +78,12 @@ def _view(name: str, value: ArrayLike) -> tuple[Array, bool]:
         raise TypeError(f"{name}: {error}") from error
 
 
-def _from_interface(name: str, value: ArrayLike) -> NDArray[Any]:
+def _has(name: str, value: Any, attribute: str) -> bool:
+    """hasattr, whatever a property of a foreign class raises."""
     try:
-        return np.asarray(value)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"{name}: {type(value).__name__} with an __array_interface__ that NumPy does not take, "
-            "must be as its documentation says"
-        ) from error
+        return hasattr(value, attribute)
+    except Exception as error:
+        raise unreadable(name, value, error) from error
 
 
 def empty(shape: tuple[int, ...], dtype: Any, on_device: bool) -> Array:

@@ -4,7 +4,7 @@
 import math
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from ._dtypes import acl_type
 from ._errors import AclRuntimeError, check, refuse
 from ._layout import Layout, Shape, byte_span, extents_of, layout_of
 from ._library import ffi, lib
+from ._numpy_arguments import host_array
+from ._single import Single
 from ._stream import Stream, chosen_stream
 from ._task import Task
 
@@ -32,7 +34,7 @@ class _Write:
         return self.begin < end and begin < self.end
 
 
-class DeviceMemory:
+class DeviceMemory(Single):
     """One allocation, released when the last array or queued task that uses it is gone."""
 
     def __init__(self, nbytes: int) -> None:
@@ -118,7 +120,7 @@ def _free(holder: Any) -> None:
         lib.aclrtFree(holder[0])
 
 
-class DeviceArray:
+class DeviceArray(Single):
     """An array of any shape and strides in device memory.
 
     Made by `empty`, `zeros` and `from_numpy`, and returned by calls whose arrays are DeviceArrays.
@@ -136,10 +138,14 @@ class DeviceArray:
     `os.fork` an array stays readable in the child, unless the calls that write it had not ended:
     then reading raises AclRuntimeError (107003).
 
+    `copy` and `pickle` refuse it (TypeError): `numpy` copies to the host, `array[...]` is a view.
+
     Attributes: shape, dtype, strides (bytes, as in NumPy), ndim, size, itemsize, nbytes. Element
     types: float16, bfloat16 (of ml_dtypes), float32, float64, signed and unsigned integers of 8 to
     64 bits, bool, complex64 and complex128.
     """
+
+    _instead: ClassVar[str] = "must be copied to the host with numpy() or viewed with [...]"
 
     def __init__(self, memory: DeviceMemory, view: NDArray[Any]) -> None:
         self._memory = memory
@@ -187,7 +193,7 @@ class DeviceArray:
         if is_capturing():
             text = "from_numpy: it copies once and in no replay, must be called before the capture"
             raise AclRuntimeError(lib.ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "sfmla_ctypes", text)
-        source = np.asarray(array)
+        source = host_array("array", array, copy=None)
         acl_type("array", source.dtype)
         layout = layout_of("array", source)
         memory = DeviceMemory(layout.end - layout.begin)
@@ -281,8 +287,8 @@ class DeviceArray:
         """
         stream = chosen_stream(stream)
         # A private copy: memory registered for a call of another thread would be read too late.
-        to_array = np.array if capture_of(stream.state) is None else np.asarray
-        source = to_array(array, order="C")
+        is_private = capture_of(stream.state) is None
+        source = host_array("copy_from", array, copy=is_private or None, order="C")
         if source.shape != self.shape or source.dtype != self.dtype:
             found, wanted = (f"{a.dtype} {a.shape}" for a in (source, self))
             raise refuse(f"copy_from: {found}, must be {wanted}")

@@ -7,20 +7,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ._attributes import c_string
 from ._capture import Capture, Footprint
 from ._context import ensure_context, refuse_inherited, this_thread
 from ._errors import check, error_of, take_report
 from ._library import ffi, lib
+from ._single import Single
 from ._stream import Stream, chosen_stream
 from ._task import Task
-from ._two_phase import c_string
 
 _CAPTURING = "its capture goes on"
 _CLOSED = "closed"
 _FAILED = "its capture failed"
 
 
-class _Recording:
+class _Recording(Single):
     """A graph of the C interface and what it uses, until no Graph and no queued replay needs it."""
 
     def __init__(self, capture: Capture) -> None:
@@ -39,7 +40,7 @@ def _destroy(holder: Any) -> None:
         take_report()
 
 
-class Graph:
+class Graph(Single):
     """Calls that were recorded with Stream.capture.
 
     Each replay runs all of them, in order, on the arrays of the recording, whose contents it reads

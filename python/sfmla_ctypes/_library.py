@@ -33,3 +33,19 @@ def _open(ffi: FFI) -> Any:
 ffi: Any = FFI()
 ffi.cdef(CDEF)
 lib: Any = _open(ffi)
+
+
+def _look_everything_up() -> None:
+    """cffi holds a lock while it looks a name up for the first time, and allocates meanwhile.
+
+    Garbage collection may run a finalizer there, which would wait for that lock forever if it
+    needed a name for the first time too.
+    """
+    for name in dir(lib):
+        getattr(lib, name)
+    for pointer in _TYPES_OF_FINALIZERS:
+        ffi.typeof(pointer)
+
+
+_TYPES_OF_FINALIZERS = ("aclmdlRI *", "aclrtStreamStatus *", "int32_t *", "void *")
+_look_everything_up()

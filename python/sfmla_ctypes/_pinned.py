@@ -13,9 +13,10 @@ from ._dtypes import acl_type
 from ._errors import check
 from ._layout import Shape, extents_of
 from ._library import ffi, lib
+from ._single import Single
 
 
-class _PinnedMemory:
+class _PinnedMemory(Single):
     """One allocation, released with the last array on it."""
 
     def __init__(self, nbytes: int) -> None:

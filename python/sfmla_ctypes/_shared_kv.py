@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ._arrays import Array, ArrayLike
+from ._attributes import c_string
 from ._results import attention_output, is_on_device, plan_output, row_output, statistic
 from ._stream import Stream
-from ._two_phase import c_string, run
+from ._two_phase import run
 
 
 def attend(

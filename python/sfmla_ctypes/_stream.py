@@ -19,13 +19,14 @@ from ._capture import Capture, capture_of, refuse_captured_array, refuse_if_capt
 from ._context import ensure_context, refuse_inherited, this_thread
 from ._errors import check
 from ._library import ffi, lib
+from ._single import Single
 from ._task import StreamState, Task, destroy_abandoned
 
 if TYPE_CHECKING:
     from ._graph import Graph
 
 
-class Event:
+class Event(Single):
     """A position in a stream, to wait for or to measure time with.
 
     Recorded on a captured stream it is a position in the graph: streams that wait for it take part
@@ -102,7 +103,7 @@ def _destroy_event(holder: Any) -> None:
         lib.aclrtDestroyEvent(holder[0])
 
 
-class Stream:
+class Stream(Single):
     """An ordered queue of work on the device of the thread that makes it.
 
     Arrays and workspace of a queued call are kept alive until the stream has passed it. As a

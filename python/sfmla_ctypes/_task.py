@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from ._errors import AclError, AclRuntimeError, check, error_of, take_report
 from ._library import ffi, lib
+from ._single import Single
 
 if TYPE_CHECKING:
     from ._capture import Capture
@@ -107,7 +108,7 @@ class Task:
             self.failure.throw()
 
 
-class StreamState:
+class StreamState(Single):
     """A stream of the C interface and its tasks; outlives the Stream object until all is done."""
 
     def __init__(self, owner: "weakref.ref[Any]", device_id: int) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two phases of an operator call: plan with descriptors, then queue on a stream."""
 
-import numbers
-import operator
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -15,46 +13,6 @@ from ._host_memory import host_memory
 from ._library import ffi, lib
 from ._stream import Stream, chosen_stream
 from ._task import Task
-
-
-def integers(**values: Any) -> tuple[int, ...]:
-    """int64_t attributes. TypeError for what is no integer, OverflowError beyond 64 bits."""
-    return tuple(_integer(name, value) for name, value in values.items())
-
-
-def _integer(name: str, value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: {value!r}, must be an integer") from None
-    if not -(2**63) <= number < 2**63:
-        raise OverflowError(f"{name}: {number}, must fit in 64 bits")
-    return number
-
-
-def real(**values: Any) -> tuple[float, ...]:
-    """double attributes. TypeError for what is no real number, such as text or a truth value,
-    OverflowError for an integer beyond what a double holds.
-    """
-    return tuple(_real(name, value) for name, value in values.items())
-
-
-def _real(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: {value!r}, must be a real number")
-    try:
-        return float(value)
-    except OverflowError:
-        raise OverflowError(f"{name}: {value}, must fit in a double") from None
-
-
-def c_string(name: str, value: str) -> Any:
-    """A layout attribute as char*, alive as long as the returned object."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name}: {value!r}, must be a str")
-    if "\0" in value:
-        raise refuse(f"{name}: {value!r}, must be text without NUL")
-    return ffi.new("char[]", value.encode())
 
 
 def run(

@@ -4,13 +4,15 @@
 Special values come first: NaN and infinities must be where the reference has them, and a row that
 the reference leaves 0 must be exactly 0. Every other element of attn_out may be half a unit in its
 last place away from the reference, for the final rounding, plus FLOAT32_ERROR of the largest value
-of its row and head, for the arithmetic before it; the LSE has only the latter. docs/numerics.md
-says where the number comes from. A device that multiplies 16-bit numbers, as cube cores and some
+of its row and head, for the arithmetic before it; the LSE has only the latter. Where the terms of
+scores cancel, TERM_ERROR of their sizes may be more. docs/numerics.md says where the numbers come
+from. A device that multiplies 16-bit numbers, as cube cores and some
 instruction sets do, rounds weights to the type of the query first, which may cost twice a unit
 roundoff of that largest value.
 
-This module answers users. The tests judge by the same rule with tests/reference/compare.py, which
-shares no logic with it, so that no mistake can hide in both.
+This module answers users. The tests judge by the same rule, but for TERM_ERROR, which their inputs
+do not need, with tests/reference/compare.py, which shares no logic with it, so that no mistake can
+hide in both.
 """
 
 from __future__ import annotations
@@ -28,6 +30,9 @@ UNIT_ROUNDOFF = {"bfloat16": 2.0**-8, "float16": 2.0**-11}
 LEAST_EXPONENT = {"bfloat16": -126, "float16": -14}
 # Error of a float32 score, and so the relative one of its weight, in units of max(1, |LSE|).
 FLOAT32_ERROR = 1e-5
+# The same in units of the summed |terms| of a score, which count where terms cancel: sqrt(n) unit
+# roundoffs for n = 512 + 64 products, as n rounding errors of either sign add up.
+TERM_ERROR = 24 * 2.0**-24
 
 
 @dataclass(frozen=True)
@@ -60,15 +65,17 @@ def judge_attn_out(
     expected_lse: Array,
     output: str = "attn_out",
     rounds_weights: bool = False,
+    score_sizes: Array | float = 0.0,
 ) -> Verdict:
     """Verdict on attn_out, or the output of another name that is the same.
 
     ``found`` (..., N1, 512) is float16 or bfloat16. ``expected``, of its shape, and
     ``expected_lse``, one value per row and head, are the float64 reference. ``rounds_weights``: the
-    device rounds weights to the type of the query.
+    device rounds weights to the type of the query. ``score_sizes``, as ``expected_lse``: the summed
+    |terms| of the largest score, see reference.score_sizes.
     """
     largest = np.max(np.abs(expected), axis=-1, initial=0.0, where=np.isfinite(expected))
-    score_error = FLOAT32_ERROR * _score_size(expected_lse).reshape(largest.shape)
+    score_error = _score_error(expected_lse, score_sizes).reshape(largest.shape)
     if rounds_weights:
         score_error = score_error + 2 * UNIT_ROUNDOFF[found.dtype.name]
     spacing = _half_spacing(expected, found.dtype.name)
@@ -77,15 +84,17 @@ def judge_attn_out(
     return _verdict(output, difference, allowed, np.where(largest > 0, largest, 1.0))
 
 
-def judge_softmax_lse(found: Array, expected: Array) -> Verdict:
+def judge_softmax_lse(found: Array, expected: Array, score_sizes: Array | float = 0.0) -> Verdict:
     """Verdict on softmax_lse; ``expected`` is the float64 reference of the same shape."""
     size = _score_size(expected)
-    allowed = np.where(expected == 0, 0.0, FLOAT32_ERROR * size)
+    allowed = np.where(expected == 0, 0.0, _score_error(expected, score_sizes))
     return _verdict_per_head("softmax_lse", found, expected, allowed, size)
 
 
 def judge_softmax(
-    found: tuple[Array, Array], expected: tuple[Array, Array]
+    found: tuple[Array, Array],
+    expected: tuple[Array, Array],
+    score_sizes: Array | float = 0.0,
 ) -> tuple[Verdict, Verdict]:
     """Verdicts on softmax_max and softmax_sum; ``expected`` are their float64 references.
 
@@ -93,8 +102,9 @@ def judge_softmax(
     0, or 1 because the maximum is all there is, it must be exact; 0 goes with a maximum of 0.
     """
     (largest, total), size = expected, _score_size(expected[0])
-    allowed = np.where(total == 0, 0.0, FLOAT32_ERROR * size)
-    allowed_of_sum = np.where(total <= 1, 0.0, FLOAT32_ERROR * size * total)
+    error = _score_error(largest, score_sizes)
+    allowed = np.where(total == 0, 0.0, error)
+    allowed_of_sum = np.where(total <= 1, 0.0, error * total)
     return (
         _verdict_per_head("softmax_max", found[0], largest, allowed, size),
         _verdict_per_head("softmax_sum", found[1], total, allowed_of_sum, np.maximum(total, 1.0)),
@@ -104,6 +114,13 @@ def judge_softmax(
 def log_sum_exp(largest: Array, total: Array) -> Array:
     """The LSE that softmax_max and softmax_sum stand for; 0 for a row without key and sink."""
     return np.asarray(largest + np.log(np.where(total > 0, total, 1.0)), np.float64)
+
+
+def _score_error(lse: Array, score_sizes: Array | float) -> Array:
+    """What a score may be off by, in the shape of the LSE."""
+    terms = np.asarray(score_sizes, np.float64)
+    terms = terms.reshape(lse.shape) if terms.ndim else terms
+    return np.asarray(np.maximum(FLOAT32_ERROR * _score_size(lse), TERM_ERROR * terms))
 
 
 def _score_size(lse: Array) -> Array:

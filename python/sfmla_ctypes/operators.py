@@ -49,9 +49,9 @@ class Operator:
     """An operator of the package.
 
     ``outputs`` are its results: the attention first, then what ``return_softmax_lse`` asks for, and
-    the argument that each is written to. ``reference`` gives them in float64 and in that order;
-    ``statistic_shape`` tells the shape of all but the first from that of the query and whether it
-    is packed.
+    the argument that each is written to. ``reference`` gives them in float64 and in that order, and
+    last the sizes of scores that ``judge`` needs; ``statistic_shape`` tells the shape of all
+    outputs but the first from that of the query and whether it is packed.
     """
 
     name: str  # of the function in sfmla_ctypes
@@ -157,23 +157,39 @@ def _as_query(query: tuple[int, ...], _is_packed: bool) -> tuple[int, ...]:
 def _judge_lse(
     found: Outputs, expected: tuple[Array, ...], rounds_weights: bool = False
 ) -> list[Verdict]:
-    attention, lse = expected
-    verdicts = [judge_attn_out(found["attn_out"], attention, lse, rounds_weights=rounds_weights)]
+    attention, lse, sizes = expected
+    attn_out = found["attn_out"]
+    verdicts = [judge_attn_out(attn_out, attention, lse, "attn_out", rounds_weights, sizes)]
     if "softmax_lse" in found:
-        verdicts.append(judge_softmax_lse(found["softmax_lse"], lse))
+        verdicts.append(judge_softmax_lse(found["softmax_lse"], lse, sizes))
     return verdicts
 
 
 def _judge_statistics(
     found: Outputs, expected: tuple[Array, ...], rounds_weights: bool = False
 ) -> list[Verdict]:
-    attention, largest, total = expected
+    attention, largest, total, sizes = expected
     lse = log_sum_exp(largest, total)
     attention_out = found["attention_out"]
-    verdicts = [judge_attn_out(attention_out, attention, lse, "attention_out", rounds_weights)]
+    verdicts = [
+        judge_attn_out(attention_out, attention, lse, "attention_out", rounds_weights, sizes)
+    ]
     if "softmax_max" in found:
-        verdicts += judge_softmax((found["softmax_max"], found["softmax_sum"]), (largest, total))
+        statistics = (found["softmax_max"], found["softmax_sum"])
+        verdicts += judge_softmax(statistics, (largest, total), sizes)
     return verdicts
+
+
+def _with_score_sizes(
+    function: Callable[..., tuple[Array, ...]], query: str
+) -> Callable[..., tuple[Array, ...]]:
+    """The reference, whose answer ends with the sizes of its scores."""
+
+    def answer(**arguments: Any) -> tuple[Array, ...]:
+        sizes = np.zeros(arguments[query].shape[:-1])
+        return (*function(**arguments, sizes=sizes), sizes)
+
+    return answer
 
 
 def _flash_attention(**arguments: Any) -> tuple[Any, ...]:
@@ -191,7 +207,7 @@ _FLASH_MLA = Operator(
         sparse_flash_mla_metadata, schedule.metadata_arguments, schedule.decode_schedule
     ),
     call=reference.Call,
-    reference=reference.sparse_flash_mla,
+    reference=_with_score_sizes(reference.sparse_flash_mla, "q"),
     judge=_judge_lse,
     outputs={"attn_out": "out", "softmax_lse": "softmax_lse_out"},
     statistic_shape=_kv_head_first,
@@ -209,7 +225,7 @@ _SHARED_KV = replace(
         schedule_sharedkv.decode_schedule,
     ),
     call=reference.SharedKvCall,
-    reference=reference.sparse_attn_sharedkv,
+    reference=_with_score_sizes(reference.sparse_attn_sharedkv, "q"),
     statistic_shape=_as_query,
     has_emulated_kernel=False,
 )
@@ -220,7 +236,7 @@ _FLASH_ATTENTION = Operator(
     function=_flash_attention,
     planner=None,
     call=reference.FlashCall,
-    reference=reference.sparse_flash_attention,
+    reference=_with_score_sizes(reference.sparse_flash_attention, "query"),
     judge=_judge_statistics,
     outputs={
         "attention_out": "out",

@@ -4,9 +4,9 @@
 from typing import Any
 
 from ._arrays import Array, ArrayLike, as_arrays
+from ._attributes import c_string, integers, real
 from ._shared_kv import attend
 from ._stream import Stream
-from ._two_phase import c_string, integers, real
 
 _API = "aclnnSparseAttnSharedkv"
 

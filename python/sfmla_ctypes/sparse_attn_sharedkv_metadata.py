@@ -4,9 +4,9 @@
 from typing import Any
 
 from ._arrays import ArrayLike, as_arrays
+from ._attributes import integers
 from ._shared_kv import plan
 from ._stream import Stream
-from ._two_phase import integers
 
 _API = "aclnnSparseAttnSharedkvMetadata"
 

@@ -4,9 +4,10 @@
 from typing import Any
 
 from ._arrays import ArrayLike, as_arrays
+from ._attributes import c_string, integers, real
 from ._results import attention_output, is_on_device, kv_head_first, row_output, statistic
 from ._stream import Stream
-from ._two_phase import c_string, integers, real, run
+from ._two_phase import run
 
 _UNLIMITED = 2**63 - 1
 
@@ -64,7 +65,7 @@ def sparse_flash_attention(
 
     Attributes:
         scale_value         finite factor of the scores, usually 1 / sqrt(192) or 1 / sqrt(576)
-        sparse_block_size   1, 2, 4 .. 128 tokens; PA_BSND: a divisor of `page`
+        sparse_block_size   1, 2, 4 .. 128 tokens, whatever `page` is
         layout_query        "BSND" or "TND"
         layout_kv           "PA_BSND", or as layout_query
         sparse_mode         0 all tokens, 3 causal

@@ -4,10 +4,10 @@
 from typing import Any
 
 from ._arrays import ArrayLike, as_arrays
+from ._attributes import c_string, integers, real
 from ._results import kv_head_first
 from ._shared_kv import attend
 from ._stream import Stream
-from ._two_phase import c_string, integers, real
 
 _API = "aclnnSparseFlashMla"
 

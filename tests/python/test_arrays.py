@@ -3,7 +3,7 @@
 
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -170,10 +170,6 @@ class NoDevice:
         return export_array(BASE)
 
 
-class BrokenInterface:
-    __array_interface__: ClassVar[Any] = {"version": 3, "typestr": "<f4"}
-
-
 def used_capsule(**options: Any) -> Any:
     capsule = export_array(BASE, **options)
     as_array("q", Gives(capsule))
@@ -211,11 +207,6 @@ NO_VIEW = {
         NoDevice(),
         "NoDevice, must be a NumPy array, a DeviceArray or an object with __array_interface__, or "
         "with __dlpack__ and __dlpack_device__",
-    ),
-    "a broken interface": (
-        BrokenInterface(),
-        "BrokenInterface with an __array_interface__ that NumPy does not take, must be as its "
-        "documentation says",
     ),
 }
 

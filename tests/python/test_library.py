@@ -3,6 +3,8 @@
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -106,3 +108,16 @@ def test_generator_refuses_what_it_does_not_understand(
     write_headers(tmp_path, f"int first;\n{line}\n")
     with pytest.raises(ValueError, match=rf"example\.h:2: .*{re.escape(reason)}"):
         generator.declarations([tmp_path])
+
+
+def test_no_finalizer_looks_a_name_up_for_the_first_time() -> None:
+    """It may run inside of such a look-up, whose lock it would wait for forever."""
+    program = """
+from sfmla_ctypes._library import ffi, lib
+assert {"aclrtFree", "aclrtDestroyEvent", "ACL_ERROR_RT_STREAM_CAPTURED"} <= set(vars(lib))
+from sfmla_ctypes import DeviceArray, Event, Stream, pinned_empty
+with ffi._lock:  # as inside of a look-up; a lock that one thread cannot take twice
+    lib.aclrtFree, lib.aclrtFreeHost, lib.aclrtDestroyEvent, lib.aclmdlRIDestroy
+    ffi.new("int32_t *")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

@@ -18,19 +18,20 @@ import numpy as np
 import pytest
 from operator_calls import arguments_of, on_device
 from small_call import SMALL, SMALL_PLAN
-from stream_work import C_LIBRARY, held, keep_busy
+from stream_work import C_FFI, C_LIBRARY, held, keep_busy
 
 import sfmla_ctypes as sfmla
 from reference.compare import assert_same_bits
 from sfmla_ctypes import DeviceArray, Stream
+from sfmla_ctypes._attributes import c_string, real
 from sfmla_ctypes._context import ensure_context, this_thread
 from sfmla_ctypes._host_memory import HostMemory, host_memory
 from sfmla_ctypes._library import ffi, lib
-from sfmla_ctypes._two_phase import c_string, real
 
 MODULES = {
-    "_capture.py", "_device.py", "_device_array.py", "_graph.py", "_host_memory.py", "_pinned.py",
-    "_stream.py", "_task.py", "_two_phase.py",
+    "_attributes.py", "_capture.py", "_device.py", "_device_array.py", "_graph.py",
+    "_host_memory.py", "_numpy_arguments.py", "_pinned.py", "_stream.py", "_task.py",
+    "_two_phase.py",
 }  # fmt: skip
 # Python looks for signals behind these; the bytecode of every other kind runs on.
 CHECKED = {"RESUME", "JUMP_BACKWARD", "JUMP_ABSOLUTE"}
@@ -279,7 +280,7 @@ def wait_by_another_array(stream: Stream) -> None:
 def test_wait_for_the_device_waits_for_streams_of_others() -> None:
     ensure_context()
     default = ffi.cast("void *", 0)  # not made by this package
-    function = ffi.cast("void (*)(void *)", ffi.addressof(C_LIBRARY, "usleep"))
+    function = ffi.cast("void (*)(void *)", C_FFI.addressof(C_LIBRARY, "usleep"))
     start = time.monotonic()
     assert lib.aclrtLaunchHostFunc(default, function, ffi.cast("void *", 50_000)) == 0
     sfmla.Device().synchronize()

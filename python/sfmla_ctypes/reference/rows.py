@@ -85,6 +85,16 @@ def attend(
     return (weights @ values) / sums[:, np.newaxis], peaks, sums
 
 
+def score_sizes(queries: Floats, keys: Floats, scale: float) -> Floats:
+    """Per head, the largest sum over a key of |scale * query * key|; not finite ones left out.
+
+    A score may be much smaller, when terms cancel; its float32 rounding error is not.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        sizes: Floats = abs(scale) * (np.abs(queries) @ np.abs(keys).T)
+    return np.asarray(sizes.max(axis=1, initial=0.0, where=np.isfinite(sizes)), np.float64)
+
+
 def sink_logits(sinks: Array | None, heads: int) -> Floats:
     """One logit per head; minus infinity changes nothing."""
     return np.full(heads, -np.inf) if sinks is None else sinks.astype(np.float64)

@@ -139,15 +139,20 @@ class SharedKvCall:
 
 
 def sparse_attn_sharedkv(
-    q: Array, *, progress: Callable[[int, int], None] | None = None, **arguments: Any
+    q: Array,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    sizes: Floats | None = None,
+    **arguments: Any,
 ) -> tuple[Floats, Floats]:
     """Attention output and log-sum-exp of a call, in float64.
 
     Arguments: those of ``sfmla_ctypes.sparse_attn_sharedkv`` by name (see ``SharedKvCall``), as
-    NumPy arrays. ``progress(rows_done, rows)`` is called after every query row.
+    NumPy arrays. ``progress`` and ``sizes`` as in the reference of SparseFlashMla.
 
     Returns attn_out with the shape of q, and softmax_lse with that shape but a last axis of 1:
     natural logarithm, sink included. Padded rows and rows without a key are 0 in both.
     """
-    attn_out, row_lse = attention(SharedKvCall(q, **arguments).as_sparse_flash_mla(), progress)
+    call = SharedKvCall(q, **arguments).as_sparse_flash_mla()
+    attn_out, row_lse = attention(call, progress, sizes)
     return attn_out, row_lse[..., np.newaxis]

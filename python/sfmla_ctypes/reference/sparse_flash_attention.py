@@ -18,6 +18,7 @@ from .rows import (
     drop_empty_arrays,
     gather,
     length,
+    score_sizes,
     sink_logits,
     until_negative,
 )
@@ -121,12 +122,16 @@ class FlashCall:
 
 
 def sparse_flash_attention(
-    query: Array, *, progress: Callable[[int, int], None] | None = None, **arguments: Any
+    query: Array,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    sizes: Floats | None = None,
+    **arguments: Any,
 ) -> tuple[Floats, Floats, Floats]:
     """Attention output and the statistics of its softmax, in float64.
 
     Arguments: those of ``sfmla_ctypes.sparse_flash_attention`` by name (see ``FlashCall``), as
-    NumPy arrays. ``progress(rows_done, rows)`` is called after every query row.
+    NumPy arrays. ``progress`` and ``sizes`` as in the reference of SparseFlashMla.
 
     Returns attention_out with the shape of query; softmax_max and softmax_sum of shape
     (B, 1, S1, N1) or (1, T1, N1). Padded rows are 0 in all; a row without a key has output 0, and
@@ -151,6 +156,8 @@ def sparse_flash_attention(
             queries = np.concatenate(halves, axis=-1)
             result = attend(queries, tokens, values, call.sinks, call.scale_value)
             out[at], largest[at], total[at] = _with_infinite_sinks(*result)
+            if sizes is not None:
+                sizes[at] = score_sizes(queries, tokens, call.scale_value)
         elif row.visible > 0 or call.sparse_mode == ALL_TOKENS:
             sinks = sink_logits(call.sinks, query.shape[-2])
             largest[at] = np.where(np.isneginf(sinks), 0.0, sinks)

@@ -19,6 +19,7 @@ from .rows import (
     drop_empty_arrays,
     gather,
     length,
+    score_sizes,
     until_negative,
 )
 
@@ -144,23 +145,30 @@ class QueryRow:
 
 
 def sparse_flash_mla(
-    q: Array, *, progress: Callable[[int, int], None] | None = None, **arguments: Any
+    q: Array,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    sizes: Floats | None = None,
+    **arguments: Any,
 ) -> tuple[Floats, Floats]:
     """Attention output and log-sum-exp of a call, in float64.
 
     Arguments: those of ``sfmla_ctypes.sparse_flash_mla`` by name (see ``Call``), as NumPy arrays.
-    ``progress(rows_done, rows)`` is called after every query row.
+    ``progress(rows_done, rows)`` is called after every query row. ``sizes``, zeros of the shape of
+    q but for its last axis, is filled with the size of each row's and head's scores (score_sizes).
 
     Returns attn_out with the shape of q, and softmax_lse of shape (B, 1, S1, N1) or (1, T1, N1):
     natural logarithm, sink included. Padded rows and rows without a key are 0 in both; without
     ``sinks`` the softmax is the plain one; an infinite sink gives 0 and +inf.
     """
-    attn_out, row_lse = attention(Call(q, **arguments), progress)
+    attn_out, row_lse = attention(Call(q, **arguments), progress, sizes)
     return attn_out, row_lse[np.newaxis] if row_lse.ndim == 2 else row_lse[:, np.newaxis]
 
 
 def attention(
-    call: Call, progress: Callable[[int, int], None] | None = None
+    call: Call,
+    progress: Callable[[int, int], None] | None = None,
+    sizes: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """attn_out with the shape of q, and the log-sum-exp with that shape but for its last axis."""
     attn_out = np.zeros(call.q.shape, np.float64)
@@ -177,6 +185,8 @@ def attention(
             scale = call.softmax_scale
             out, peaks, sums = attend(queries, tokens, tokens, call.sinks, scale)
             attn_out[row.position], row_lse[row.position] = out, peaks + np.log(sums)
+            if sizes is not None:
+                sizes[row.position] = score_sizes(queries, tokens, scale)
         if progress is not None:
             progress(done, len(rows))
     return attn_out, row_lse
