@@ -94,7 +94,7 @@ def test_a_stream_that_is_none(value: Any) -> None:
 
 def test_attribute_beyond_64_bits() -> None:
     with pytest.raises(
-        OverflowError, match="softmax_scale: a number of [0-9]+ bits, must fit in a double"
+        OverflowError, match="softmax_scale: a number of 1329 bits, must fit in a double"
     ):
         sfmla.sparse_flash_mla(np.zeros((1, 1, 512), np.float16), softmax_scale=10**400)
     with pytest.raises(OverflowError, match="batch_size"):
