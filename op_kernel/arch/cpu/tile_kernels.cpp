@@ -70,10 +70,12 @@ bool HasAmx() {
          (edx & kBf16AndTile) == kBf16AndTile;
 }
 
+#if defined(SFMLA_HAVE_AMX_FP16_KERNELS)
 bool HasAmxFp16() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & 1U << 21) != 0;
 }
+#endif
 
 // Whether the system saves the registers of AMX when it switches threads.
 bool SystemSavesAmxTiles() {
