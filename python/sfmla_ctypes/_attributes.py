@@ -13,19 +13,16 @@ _LONGEST_SHOWN_BITS = 256
 
 def integers(**values: Any) -> tuple[int, ...]:
     """int64_t attributes. TypeError for what is no integer, OverflowError beyond 64 bits."""
-    return tuple(integer(name, value) for name, value in values.items())
+    return tuple(_integer(name, value) for name, value in values.items())
 
 
-def integer(name: str, value: Any, bits: int = 64, is_signed: bool = True) -> int:
-    """As `integers`, of another type too."""
+def _integer(name: str, value: Any) -> int:
     try:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name}: {value!r}, must be an integer") from None
-    least, end = (-(2 ** (bits - 1)), 2 ** (bits - 1)) if is_signed else (0, 2**bits)
-    if not least <= number < end:
-        sign = "" if is_signed else " without a sign"
-        raise OverflowError(f"{name}: {_shown(number)}, must fit in {bits} bits{sign}")
+    if not -(2**63) <= number < 2**63:
+        raise OverflowError(f"{name}: {_shown(number)}, must fit in 64 bits")
     return number
 
 

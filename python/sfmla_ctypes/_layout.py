@@ -26,7 +26,9 @@ def extents_of(shape: Shape, dtype: np.dtype[Any]) -> tuple[int, ...]:
         extents = (operator.index(cast(SupportsIndex, shape)),)
     except TypeError:
         extents = tuple(map(operator.index, cast(Sequence[SupportsIndex], shape)))
-    if min(extents, default=0) < 0 or math.prod(extents) * dtype.itemsize > sys.maxsize:
+    # NumPy counts an extent of 0 as 1 here.
+    nbytes = math.prod(max(extent, 1) for extent in extents) * dtype.itemsize
+    if min(extents, default=0) < 0 or nbytes > sys.maxsize:
         raise refuse(
             f"shape: {extents} of {dtype}, must have extents from 0 on and at most {sys.maxsize} "
             "bytes"

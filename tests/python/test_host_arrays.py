@@ -88,7 +88,8 @@ def test_shapes_are_what_numpy_takes(make: Any, shape: Any, extents: tuple[int, 
 
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize(
-    "shape", [-1, (-1, 0), (-2, -3), (3, -1), (2**62, 4), 2**63, 2**70, (2**61, 2)]
+    "shape",
+    [-1, (-1, 0), (-2, -3), (3, -1), (2**62, 4), 2**63, 2**70, (2**61, 2), (2**61, 0), (0, 2**64)],
 )
 def test_shapes_that_no_array_has_are_refused(make: Any, shape: Any) -> None:
     extents = shape if isinstance(shape, tuple) else (shape,)

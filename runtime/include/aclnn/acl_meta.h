@@ -86,7 +86,8 @@ ACL_FUNC_VISIBILITY aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t
 // Describes a view anew in an existing tensor. viewDims NULL (or no dims) keeps the shape, stride
 // NULL means row-major without gaps, storageDims NULL and tensorData NULL keep what the tensor has;
 // type, offset and format are replaced. Only between phase two and the next phase one that uses the
-// tensor, never while another thread uses it. 161001: tensor NULL. 161002: not a live tensor.
+// tensor, never while another thread uses it. 161001: tensor NULL. 161002: not a live tensor, more
+// than 1024 dims.
 ACL_FUNC_VISIBILITY aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims,
                                               uint64_t viewDimsNum, aclDataType dataType,
                                               const int64_t* stride, int64_t offset,

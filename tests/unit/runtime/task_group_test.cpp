@@ -7,8 +7,21 @@
 #include "scale_case.h"
 
 namespace sfmla::test {
+namespace {
 
-TEST_CASE_FIXTURE(ScaleCase, "a task group takes new arguments for its operators") {
+struct GroupCase : ScaleCase {
+  // Queues an update after which the operator of the group reads `from`.
+  void UpdateInput(int32_t* from, aclrtStream updates, aclrtTaskGrp group) const {
+    CHECK(aclSetRawTensorAddr(in_tensor, from) == ACLNN_SUCCESS);
+    CHECK(aclmdlRICaptureTaskUpdateBegin(updates, group) == ACL_SUCCESS);
+    CHECK(Run(NewExecutor(MakeLaunch()), updates) == ACLNN_SUCCESS);
+    CHECK(aclmdlRICaptureTaskUpdateEnd(updates) == ACL_SUCCESS);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(GroupCase, "a task group takes new arguments for its operators") {
   OwnedStream stream;
   OwnedStream updates;
   aclrtTaskGrp group = nullptr;
@@ -37,10 +50,7 @@ TEST_CASE_FIXTURE(ScaleCase, "a task group takes new arguments for its operators
   Replay(graph, stream.handle);
   CheckScaled(in);
 
-  CHECK(aclSetRawTensorAddr(in_tensor, other) == ACLNN_SUCCESS);
-  CHECK(aclmdlRICaptureTaskUpdateBegin(updates.handle, group) == ACL_SUCCESS);
-  CHECK(Run(NewExecutor(MakeLaunch()), updates.handle) == ACLNN_SUCCESS);
-  CHECK(aclmdlRICaptureTaskUpdateEnd(updates.handle) == ACL_SUCCESS);
+  UpdateInput(other, updates.handle, group);
   CHECK(aclrtSynchronizeStream(updates.handle) == ACL_SUCCESS);
   Replay(graph, stream.handle);
   CheckScaled(other);
@@ -56,7 +66,7 @@ TEST_CASE_FIXTURE(ScaleCase, "a task group takes new arguments for its operators
                {"handle", "destroyed"});
 }
 
-TEST_CASE_FIXTURE(ScaleCase, "updates that follow each other without a wait all take effect") {
+TEST_CASE_FIXTURE(GroupCase, "updates that follow each other without a wait all take effect") {
   OwnedStream stream;
   OwnedStream updates;
   aclrtTaskGrp group = nullptr;
@@ -66,11 +76,7 @@ TEST_CASE_FIXTURE(ScaleCase, "updates that follow each other without a wait all 
   CHECK(aclmdlRICaptureTaskGrpEnd(stream.handle, &group) == ACL_SUCCESS);
   aclmdlRI graph = EndOf(stream.handle);
   for (int i = 1; i <= 200; ++i) {
-    int32_t* from = i % 2 == 0 ? other : in;
-    CHECK(aclSetRawTensorAddr(in_tensor, from) == ACLNN_SUCCESS);
-    CHECK(aclmdlRICaptureTaskUpdateBegin(updates.handle, group) == ACL_SUCCESS);
-    CHECK(Run(NewExecutor(MakeLaunch()), updates.handle) == ACLNN_SUCCESS);
-    CHECK(aclmdlRICaptureTaskUpdateEnd(updates.handle) == ACL_SUCCESS);
+    UpdateInput(i % 2 == 0 ? other : in, updates.handle, group);
   }
   CHECK(aclrtSynchronizeStream(updates.handle) == ACL_SUCCESS);
   Replay(graph, stream.handle);
